@@ -84,8 +84,9 @@ INNER_FLOORS = {
 #: The part that knows of no library but attrs.
 CORE = ("exports", "core")
 HEAVY = ("airflow", "pyspark", "pandas", "numpy", "pyarrow", "pyiceberg", "sqlalchemy", "pendulum", "fsspec")
-#: Modules that only types tie together: a product of definitions has a time, whose type is one of the definitions.
-CIRCLES_OF_TYPES = {frozenset({"core.definitions.definition", "core.definitions.interval"})}
+#: Modules that only types tie together: a product of definitions has a time, and may have a definition of those of its
+#: combinations that are added at runtime, whose types are definitions.
+CIRCLES_OF_TYPES = {frozenset({"core.definitions.definition", "core.definitions.interval", "core.definitions.runtime"})}
 
 
 def _name(path: Path) -> str:

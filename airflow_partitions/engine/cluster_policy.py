@@ -39,7 +39,7 @@ def dag_policy(dag: DAG) -> None:
     timetable: Any = dag.timetable
     if not isinstance(timetable, PartitionTimetable):
         return
-    for definition in (timetable.adds, timetable.partition):
+    for definition in {timetable.adds, timetable.partition, *timetable.lists}:
         if isinstance(definition, PartitionAtRuntime):
             _name_keys(dag, definition)
     dag.tags.add(TAG)

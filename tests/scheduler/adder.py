@@ -56,11 +56,12 @@ class Adder:
 
     @asset(schedule=None, partition=keys)
     def {name}(self):
-        from airflow_partitions.engine.runs.key_list import AddingRun, read, write
+        from airflow_partitions.engine.ledger.added_keys import AddingRun
+        from airflow_partitions.engine.runs.key_list import has_event, read, write
         do(keys, self.name)
         if killed := json.loads((OUT / f"{{self.name}}.request").read_text()).get("killed"):
             run = AddingRun(self.name, self.name, "manual__killed", dt.datetime.now(dt.UTC))
-            write(keys, read(keys).settled().with_pending({{killed: None}}, run))
+            write(keys, read(keys).settled(has_event).with_pending({{killed: None}}, run))
     """,
         )
         return cls(airflow, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
@@ -15,6 +15,7 @@ from airflow_partitions.core.keys import Interval, Key, Segment
 if TYPE_CHECKING:
     from airflow_partitions.core.definitions.combinations import Combinations
     from airflow_partitions.core.definitions.interval import PartitionByInterval
+    from airflow_partitions.core.definitions.runtime import PartitionAtRuntime
 
 #: Airflow stores a run's partition key in 250 characters.
 MAX_KEY_LENGTH = 250
@@ -34,6 +35,8 @@ class PartitionDefinition(ABC):
     name: str
     #: The combinations of segments that exist; ``None`` if all do.
     only: Combinations | None = None
+    #: The definition whose keys, added at runtime, are the combinations that exist; ``None`` if none says it.
+    listed: PartitionAtRuntime | None = None
 
     @abstractmethod
     def keys(self, start: Moment | None = None, end: Moment | None = None) -> Iterator[Key]:
@@ -115,6 +118,30 @@ class PartitionDefinition(ABC):
     @property
     def full(self) -> PartitionDefinition:
         """The definition with all combinations of its dimensions, of which it may have only some."""
+        return self
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it can list its keys without time: it has none, and none of them is known only at runtime."""
+        return False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the combinations that exist are added at runtime, and which they are is not known here."""
+        return self.listed is not None and self.only is None
+
+    @property
+    def declared(self) -> PartitionDefinition:
+        """The definition as its author wrote it, without what was added at runtime."""
+        return self
+
+    @property
+    def known(self) -> PartitionDefinition:
+        """The definition with what was added at runtime, in a task that runs; elsewhere as it is."""
+        return self
+
+    def having(self, texts: Iterable[str]) -> PartitionDefinition:
+        """The definition with the combinations whose *texts* are on its list, if it has one."""
         return self
 
     def contains(self, key: Any) -> bool:

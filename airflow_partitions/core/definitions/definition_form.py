@@ -28,9 +28,13 @@ def from_json(data: dict[str, Any]) -> PartitionDefinition:
             return PartitionBySequence([value_from_json(value) for value in values], name=name)
         case {"kind": "product", "dimensions": dimensions}:
             parts = [from_json(dimension) for dimension in dimensions]
-            return PartitionByProduct.from_json(parts, data["only"]) if "only" in data else PartitionByProduct(parts)
+            listed = from_json(data["listed"]) if "listed" in data else None
+            if isinstance(listed, PartitionAtRuntime | None):
+                if "only" in data:
+                    return PartitionByProduct.from_json(parts, data["only"], listed)
+                return PartitionByProduct(parts, only=listed)
         case {"kind": "runtime", "name": name, "allowed": allowed}:
-            return PartitionAtRuntime(name=name, allowed=allowed)
+            return PartitionAtRuntime(name, allowed=allowed, of=from_json(data["of"]) if "of" in data else None)
         case {"kind": "whole"}:
             return WholeAsset()
     raise InvalidDefinitionError(f"{data!r} is not the JSON form of a partition definition")

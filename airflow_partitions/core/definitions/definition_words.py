@@ -8,12 +8,15 @@ from airflow_partitions.core.definitions.definition import PartitionDefinition
 def definition_words(definition: PartitionDefinition) -> str:
     """A *definition* in a few words: its dimensions by name, each with what it has, and the zone of its times.
 
-    ``day (daily) x region (3), Europe/Berlin``; ``country (2) x city (9), 9 combinations`` where not all exist.
+    ``day (daily) x region (3), Europe/Berlin``; ``country (2) x city (9), 9 combinations`` where not all exist;
+    ``…, combinations at runtime`` where it is not known here which do.
     """
     several = len(definition.dimensions) > 1
     parts = [_words(name, one, several=several) for name, one in definition.dimensions.items()]
     zone = "" if definition.time is None else f", {definition.time.timezone}"
-    only = "" if definition.only is None else f", {definition.only.size:,} combinations"
+    only = ", combinations at runtime" if definition.is_open else ""
+    if definition.only is not None:
+        only = f", {definition.only.size:,} combinations"
     return f"{' x '.join(parts)}{only}{zone}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -23,6 +23,7 @@ from airflow_partitions.core.definitions.combinations_form import combinations_f
 from airflow_partitions.core.definitions.definition import Moment, PartitionDefinition, check_length
 from airflow_partitions.core.definitions.interval import PartitionByInterval
 from airflow_partitions.core.definitions.only import Only, read_only, whole
+from airflow_partitions.core.definitions.runtime import LISTED, PartitionAtRuntime
 from airflow_partitions.core.definitions.sequence import PartitionBySequence
 from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.core.keys import Interval, ProductKey, Segment
@@ -56,13 +57,23 @@ class PartitionByProduct(PartitionDefinition):
     without one of the two there is no bound. The definition keeps what exists, not how it was said: a function is asked
     once about each key of the first dimension, when the definition is made, and no scheduler calls it.
 
+    Combinations that become known at runtime are the keys of a :class:`PartitionAtRuntime` *of* the dimensions that are
+    not time. Scheduler, API server and tasks know by its list which exist; the Dag file does not, so that a definition
+    made there lists and counts none, and takes any combination for a key.
+
+    .. code-block:: python
+
+        TENANT_REGIONS = PartitionAtRuntime("tenant_regions", of=PartitionByProduct([TENANTS, REGIONS]))
+        PartitionByProduct([TENANTS, REGIONS, DAYS], only=TENANT_REGIONS)
+
     :param dimensions: definitions with different names.
     :param only: the combinations that exist; by default all do. A mapping from a key of the first dimension to the list
         of what exists with it, of the second dimension, or tuples of those after the first; or a function of that key,
-        a plain value, which returns such a list; or a list of combinations, as tuples or as texts joined by ``|``.
+        a plain value, which returns such a list; or a list of combinations, as tuples or as texts joined by ``|``; or
+        the definition of those that are added at runtime.
     :raises InvalidDefinitionError: for fewer than two dimensions, two times, equal names, a product or runtime keys
         inside, keys too long for Airflow, or an *only* that names what a dimension has not, has no combination at all,
-        or is a function where the first dimension is time without ``start`` or ``end``.
+        is a function where the first dimension is time without ``start`` or ``end``, or is of other dimensions.
     """
 
     kind = "product"
@@ -72,7 +83,9 @@ class PartitionByProduct(PartitionDefinition):
     _time: PartitionByInterval | None
     _segments: tuple[PartitionBySequence, ...]
 
-    def __init__(self, dimensions: Sequence[PartitionDefinition], *, only: Only | None = None) -> None:
+    def __init__(
+        self, dimensions: Sequence[PartitionDefinition], *, only: Only | PartitionAtRuntime | None = None
+    ) -> None:
         if not isinstance(dimensions, Sequence) or len(dimensions) < 2:
             raise InvalidDefinitionError(f"PartitionByProduct got {dimensions!r}; expected a list of two or more")
         for dimension in dimensions:
@@ -94,23 +107,60 @@ class PartitionByProduct(PartitionDefinition):
         check_length("|".join([*longest, *("t" * time.longest_text for time in times)]), "PartitionByProduct")
         time = times[0] if times else None
         vars(self).update(_dimensions=by_name, _names=tuple(by_name), _time=time, _segments=segments)
-        there = None
-        if only is not None:
+        there, listed = None, None
+        if isinstance(only, PartitionAtRuntime):
+            listed = self._checked(only)
+        elif only is not None:
             there = self._existing(Combinations.of(self._sizes, read_only([*self._dimensions.values()], only)))
-        vars(self).update(only=there)
+        vars(self).update(only=there, listed=listed)
 
     @classmethod
-    def from_json(cls, dimensions: Sequence[PartitionDefinition], only: Sequence[dict[str, Any]]) -> PartitionByProduct:
-        """The product of *dimensions* with those combinations that the JSON form of *only* has."""
+    def from_json(
+        cls,
+        dimensions: Sequence[PartitionDefinition],
+        only: Sequence[dict[str, Any]],
+        listed: PartitionAtRuntime | None = None,
+    ) -> PartitionByProduct:
+        """The product of *dimensions* with those combinations that the JSON form of *only* has.
+
+        :param listed: the definition at whose list they were; ``None`` if an author has said them.
+        """
         product = cls(dimensions)
         there = combinations_from_json(only, product._sizes, product.time)
-        vars(product).update(only=product._existing(there))
+        vars(product).update(only=there if listed is not None else product._existing(there), listed=listed)
         return product
 
     @property
     def _sizes(self) -> list[int]:
         """Numbers of the segments of the dimensions that are not time."""
         return [len(d.segments) for d in self._segments]
+
+    @property
+    def is_fixed(self) -> bool:
+        return self._time is None and self.listed is None
+
+    @property
+    def declared(self) -> PartitionByProduct:
+        if self.listed is None or self.is_open:
+            return self
+        return PartitionByProduct([*self._dimensions.values()], only=self.listed)
+
+    @property
+    def known(self) -> PartitionDefinition:
+        complete = LISTED.get(None)
+        return complete(self) if complete is not None and self.is_open else self
+
+    def having(self, texts: Iterable[str]) -> PartitionByProduct:
+        listed = self.listed
+        if listed is None or listed.of is None:
+            return self
+        of, everything = listed.of, whole(self._time)
+        keys = (of.parse(text) for text in texts if listed.allows(text))
+        combinations = (self._combination(of.dimensions_of(key)) for key in keys)
+        there = Combinations.of(self._sizes, ((everything, combination) for combination in combinations))
+        product = PartitionByProduct([*self._dimensions.values()])
+        vars(product).update(only=there, listed=listed)
+        return product
 
     @property
     def dimensions(self) -> Mapping[str, PartitionDefinition]:
@@ -126,6 +176,7 @@ class PartitionByProduct(PartitionDefinition):
         return self._segments
 
     def keys(self, start: Moment | None = None, end: Moment | None = None) -> Iterator[ProductKey]:
+        self._check_known()
         if self._time is None:
             yield from self.segment_keys()
         elif self.only is None:
@@ -139,6 +190,7 @@ class PartitionByProduct(PartitionDefinition):
 
     def keys_of(self, interval: Interval) -> Iterator[ProductKey]:
         """The keys of one *interval*, in order."""
+        self._check_known()
         if self.only is not None:
             phase = self.only.phase(interval.time_range[0])
             for combination in () if phase is None else combinations_of(phase.tree):
@@ -153,6 +205,7 @@ class PartitionByProduct(PartitionDefinition):
 
     def segment_keys(self) -> Iterator[ProductKey]:
         """The combinations of segments alone, that exist at any time, as keys without the time dimension."""
+        self._check_known()
         names = tuple(d.name for d in self._segments)
         if self.only is None:
             for parts in product(*(d.segments for d in self._segments)):
@@ -180,6 +233,7 @@ class PartitionByProduct(PartitionDefinition):
 
     def combinations(self) -> int:
         """Number of keys of one interval; where *only* says when they exist, of all that exist at any time."""
+        self._check_known()
         return prod(len(d.segments) for d in self._segments) if self.only is None else self.only.size
 
     def count(self, start: Moment | None = None, end: Moment | None = None) -> int:
@@ -189,11 +243,14 @@ class PartitionByProduct(PartitionDefinition):
         return sum(phase.size * self._time.calendar.count(phase.low, phase.high) for phase in phases)
 
     def first(self) -> ProductKey | None:
-        """The first key, ``None`` if the calendar is open to the past."""
+        """The first key, ``None`` if the calendar is open to the past, or nothing exists."""
+        self._check_known()
         interval = None if self._time is None else self._time.first()
         if self.only is None:
             at_begin = tuple(0 for _ in self._segments)
             return None if self._time is not None and interval is None else self._at(interval, at_begin)
+        if not self.only.phases:
+            return None
         phase = self.only.phases[0]
         if self._time is not None:
             if self._time.start is None and phase.low == whole(self._time)[0]:
@@ -203,6 +260,7 @@ class PartitionByProduct(PartitionDefinition):
 
     def last(self, closed_by: datetime | None = None) -> ProductKey | None:
         """The last key whose interval is over at *closed_by*."""
+        self._check_known()
         interval = None if self._time is None else self._time.last(closed_by)
         if self._time is not None and interval is None:
             return None
@@ -272,11 +330,15 @@ class PartitionByProduct(PartitionDefinition):
         return self._step(self.key(key), 1)
 
     def to_json(self) -> dict[str, Any]:
-        form = {"kind": self.kind, "dimensions": [d.to_json() for d in self._dimensions.values()]}
+        form: dict[str, Any] = {"kind": self.kind, "dimensions": [d.to_json() for d in self._dimensions.values()]}
+        if self.listed is not None:
+            form["listed"] = self.listed.to_json()
         return form if self.only is None else form | {"only": combinations_to_json(self.only, self._time)}
 
     def __repr__(self) -> str:
-        only = "" if self.only is None else f", only={self.only.size:,} combinations"
+        only = f", only={self.listed!r}" if self.listed is not None and self.is_open else ""
+        if self.only is not None:
+            only = f", only={self.only.size:,} combinations"
         return f"PartitionByProduct([{', '.join(map(repr, self._dimensions.values()))}]{only})"
 
     def _wrap(self, parts: list[Any]) -> ProductKey:
@@ -347,13 +409,31 @@ class PartitionByProduct(PartitionDefinition):
             if (other := next((each for each in there if only.has(at, each)), None)) is not None:
                 has_neighbour = True
                 yield self._at(interval, other)
-        if not has_neighbour:
+        if not has_neighbour and only.phases:
             phase = min(only.phases, key=lambda phase: max(phase.low - at, at - phase.high + 1, 0))
             if self._time is not None and not phase.low <= at < phase.high:
                 interval = self._time.interval_at(phase.low if at < phase.low else phase.high - 1)
             for backward in (False, True):
                 if (other := beside(phase.tree, here, backward=backward)) is not None:
                     yield self._at(interval, other)
+
+    def _checked(self, only: PartitionAtRuntime) -> PartitionAtRuntime:
+        """The definition of the combinations that are added at runtime, if it is of the dimensions without time."""
+        if only.of is None or dict(only.of.dimensions) != {d.name: d for d in self._segments}:
+            names = ", ".join(d.name for d in self._segments)
+            of = names if len(self._segments) == 1 else f"PartitionByProduct([{names}])"
+            raise InvalidDefinitionError(
+                f"only={only!r} has no keys that are combinations of {names}; expected"
+                f" PartitionAtRuntime({only.name!r}, of={of}), of the same definitions as the product"
+            )
+        return only
+
+    def _check_known(self) -> None:
+        """Refuse to list what is known only at runtime."""
+        if self.is_open:
+            raise InvalidDefinitionError(
+                f"which combinations of {self!r} exist is known only from what was added to it, not from the definition"
+            )
 
     def _existing(self, only: Combinations) -> Combinations | None:
         """What *only* has; ``None`` if that is everything."""

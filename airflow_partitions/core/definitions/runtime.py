@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from typing import Any, NamedTuple, NoReturn, Protocol
 
@@ -34,6 +34,9 @@ class KeyList(Protocol):
 
 #: The list of the task that is running; its hook before execution sets it.
 KEY_LIST: ContextVar[KeyList] = ContextVar("KEY_LIST")
+#: Gives a product whose combinations are added at runtime with those that are on its list, in the task that is running;
+#: its hook before execution sets it.
+LISTED: ContextVar[Callable[[PartitionDefinition], PartitionDefinition]] = ContextVar("LISTED")
 _TYPES = ("str", "int", "float", "date", "datetime", "time", "decimal", "uuid", "tuple", "key")
 
 
@@ -53,26 +56,44 @@ class PartitionAtRuntime(PartitionDefinition):
         @asset(schedule=models, partition=active)      # runs once for every key added
         def predictions(partition): ...
 
+    With *of*, the keys that are added are some of those of another definition, written as its own: which regions each
+    tenant has. A product is made of them by ``PartitionByProduct([TENANTS, REGIONS, DAYS], only=TENANT_REGIONS)``.
+
+    .. code-block:: python
+
+        TENANT_REGIONS = PartitionAtRuntime("tenant_regions", of=PartitionByProduct([TENANTS, REGIONS]))
+        TENANT_REGIONS.key(("acme", "eu"))  # "acme|eu"
+
     :param name: what the keys name, for example ``"active_customers"``.
     :param allowed: a regular expression that the whole text of a key has to match, for example
         ``r"[a-z0-9_]+"``; by default any printable text. A key that does not match is refused wherever it comes in:
         from a task, by hand, or with an event. The scheduler and the API server match it too, so keep it simple.
-    :raises InvalidDefinitionError: if the name is no identifier, or *allowed* no regular expression.
+    :param of: a sequence, or a product of sequences, whose keys may be added; those of a product are given as text, by
+        name, or as a tuple, which is their value. By default any value may be a key.
+    :raises InvalidDefinitionError: if the name is no identifier, *allowed* no regular expression, or *of* has a time or
+        keys at runtime.
     """
 
     kind = "runtime"
     #: The regular expression that the text of a key has to match; ``None`` for any text.
     allowed: str | None
+    #: The definition whose keys may be added; ``None`` for any value.
+    of: PartitionDefinition | None
     _allowed: re.Pattern[str] | None
 
-    def __init__(self, name: str, *, allowed: str | None = None) -> None:
+    def __init__(self, name: str, *, allowed: str | None = None, of: PartitionDefinition | None = None) -> None:
         try:
             pattern = None if allowed is None else re.compile(allowed)
         except (re.error, TypeError) as error:
             raise InvalidDefinitionError(
                 f"allowed={allowed!r} is no regular expression: {error}; expected for example r'[a-z0-9_]+'"
             ) from None
-        vars(self).update(name=check_name(name), allowed=allowed, _allowed=pattern)
+        if of is not None and not (isinstance(of, PartitionDefinition) and of.is_fixed):
+            raise InvalidDefinitionError(
+                f"of={of!r}; expected a definition without time whose keys are known: PartitionBySequence(…), or"
+                " PartitionByProduct([…]) of several"
+            )
+        vars(self).update(name=check_name(name), allowed=allowed, of=of, _allowed=pattern)
 
     def add_partition(self, key: Any, metadata: Any = None, *, once: bool = False) -> None:
         """Add a *key*, from inside a task of an asset with this definition; its consumers run once for it.
@@ -136,27 +157,49 @@ class PartitionAtRuntime(PartitionDefinition):
 
     def key(self, value: Any) -> Segment:
         value = key_of(value)
+        if self.of is not None:
+            return self._key_of(self.of, value)
         if isinstance(value, Segment):
             value = value.value
         value = own_value(value)
-        text = _text(value)
+        return self._segment(value, _text(value))
+
+    def _key_of(self, of: PartitionDefinition, value: Any) -> Segment:
+        """The key of a *value* that stands for a key of another definition."""
+        names = tuple(of.dimensions)
+        if isinstance(value, Segment):
+            value = of.parse(value.text)
+        elif len(names) > 1 and isinstance(value, tuple | list) and len(value) == len(names):
+            value = dict(zip(names, value, strict=True))
+        key = of.key(value)
+        parts = tuple(part.value for part in of.dimensions_of(key).values() if isinstance(part, Segment))
+        return self._segment(parts if len(names) > 1 else parts[0], str(key))
+
+    def _segment(self, value: Any, text: str) -> Segment:
         if len(text) > MAX_KEY_LENGTH:
             raise InvalidKeyError(
                 f"key {text[:40]!r}… has {len(text)} characters; expected at most {MAX_KEY_LENGTH}", given=value
             )
-        if not self.allows(text):
+        if self._allowed is not None and not self._allowed.fullmatch(text):
             raise InvalidKeyError(
                 f"key {text!r} is not allowed; the keys of {self.name!r} match {self.allowed}", given=value
             )
         return Segment(value, text)
 
     def allows(self, text: str) -> bool:
-        """Whether *text* matches what is allowed."""
-        return self._allowed is None or self._allowed.fullmatch(text) is not None
+        """Whether *text* is that of a key that may be added."""
+        if self._allowed is not None and not self._allowed.fullmatch(text):
+            return False
+        try:
+            return self.of is None or str(self.of.parse(text)) == text
+        except InvalidKeyError:
+            return False
 
     def parse(self, text: str) -> Segment:
         if not isinstance(text, str):
             raise InvalidKeyError(f"{text!r} is not text; expected one such as 'int:1' for the key 1", given=text)
+        if self.of is not None:
+            return self._key_of(self.of, self.of.parse(text))
         kind, colon, rest = text.partition(":")
         if not colon or kind not in _TYPES:
             return self.key(text)
@@ -172,11 +215,13 @@ class PartitionAtRuntime(PartitionDefinition):
         return None
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "name": self.name, "allowed": self.allowed}
+        form = {"kind": self.kind, "name": self.name, "allowed": self.allowed}
+        return form if self.of is None else form | {"of": self.of.to_json()}
 
     def __repr__(self) -> str:
         allowed = "" if self.allowed is None else f", allowed={self.allowed!r}"
-        return f"PartitionAtRuntime(name={self.name!r}{allowed})"
+        of = "" if self.of is None else f", of={self.of!r}"
+        return f"PartitionAtRuntime(name={self.name!r}{allowed}{of})"
 
     def __iter__(self) -> Iterator[Segment]:
         self.keys()

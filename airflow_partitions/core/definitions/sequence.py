@@ -67,6 +67,10 @@ class PartitionBySequence(PartitionDefinition):
             raise InvalidKeyError(f"{segment.value!r} is not {own.value!r}; they only look alike", given=value)
         return own
 
+    @property
+    def is_fixed(self) -> bool:
+        return True
+
     def position(self, segment: Segment) -> int:
         """The position of one of the segments."""
         return self._index[segment.text]

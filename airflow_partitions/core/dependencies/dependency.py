@@ -105,7 +105,8 @@ class Dependency:
         return Selection(self._downstream, tuple(box for box in boxes if box is not None))
 
     def fan_out(self) -> int | None:
-        """The most downstream keys that one upstream key has; ``None`` if there is no end to them, or a tick says it.
+        """The most downstream keys that one upstream key has; ``None`` if they have no end, or only a tick or what is
+        added at runtime says which they are.
 
         Where calendars are open or long, it is the most that is found in their first 1,500 intervals and around the
         clock changes of 28 years.

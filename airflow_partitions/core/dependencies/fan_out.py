@@ -26,7 +26,10 @@ _NEAR = 3
 
 
 def fan_out(sides: Sides, matching: Matching) -> int | None:
-    """The most downstream keys of one upstream key; ``None`` if they have no end, or a tick says which they are."""
+    """The most downstream keys of one upstream key; ``None`` if they have no end, or only a tick or what is added at
+    runtime says which they are."""
+    if sides.downstream.is_open:
+        return None
     most = 1
     for link in matching.links:
         images = link.images[1]
@@ -50,7 +53,7 @@ def _most_unlinked(downstream: PartitionDefinition, linked: Collection[str]) -> 
         return prod(dimension.count() for dimension in dimensions if dimension.name not in linked)
     there = [i for i, dimension in enumerate(dimensions) if dimension.name in linked]
     counts = Counter(tuple(map(one.__getitem__, there)) for one in combinations_of(downstream.only.ever))
-    return max(counts.values())
+    return max(counts.values(), default=0)
 
 
 def _size(down: PartitionByInterval, time_range: TimeRange) -> int:

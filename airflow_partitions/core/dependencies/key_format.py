@@ -57,6 +57,11 @@ class KeyFormat:
         return TimeFormat(self.format)
 
     def __attrs_post_init__(self) -> None:
+        if self.definition.listed is not None:
+            raise InvalidDefinitionError(
+                f"KeyFormat of {self.definition!r}, whose combinations are added at runtime; expected a definition that"
+                " says by itself which exist"
+            )
         for interval in self._some():
             text = self._text(interval)
             try:

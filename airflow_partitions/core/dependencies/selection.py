@@ -54,9 +54,9 @@ class Selection:
     boxes: tuple[Box, ...] = ()
 
     def __attrs_post_init__(self) -> None:
-        boxes = self.boxes
-        if self.definition.only is not None:
-            boxes = tuple(chain.from_iterable(existing(self.definition, box) for box in boxes))
+        boxes, known = self.boxes, self.definition.known
+        if known.only is not None:
+            boxes = tuple(chain.from_iterable(existing(known, box) for box in boxes))
         if len(self.boxes) > 1 and not _in_order(self.boxes):
             boxes = combined(self.definition, boxes, (), or_)
         if boxes is not self.boxes:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import chain
 from typing import Any
 
 import attrs
 from airflow.exceptions import DeserializationError
 from airflow.timetables.base import Timetable, compute_rollup_fingerprint
 
-from airflow_partitions.core.definitions import PartitionDefinition
+from airflow_partitions.core.definitions import PartitionAtRuntime, PartitionDefinition
 from airflow_partitions.core.dependencies import KeyFormat
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.engine.database.connection import open_connection
 from airflow_partitions.engine.graph.absent_dags import WRITTEN_ANEW
 from airflow_partitions.engine.graph.cycles import DagNode, cycles, dead_ends, shared_paths, wrong_reads
+from airflow_partitions.engine.ledger.key_table import listed_keys
 from airflow_partitions.engine.ledger.scheduling_state import is_active
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.base import PartitionTimetable
@@ -55,6 +57,12 @@ class SerializedDags:
     storages: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
     connections: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
     _fingerprints: dict[str, Mapping[str, Any]] = attrs.field(factory=dict, repr=False)
+
+    @property
+    def lists(self) -> set[PartitionAtRuntime]:
+        """The definitions by whose lists it is known which combinations of the partitions of these Dags exist."""
+        timetables = chain(self.consumers.values(), *self.producers.values())
+        return {one for each in timetables if isinstance(each, PartitionTimetable) for one in each.lists}
 
     def anew(self) -> SerializedDags:
         """The same, for evaluations of another moment."""
@@ -102,6 +110,7 @@ class SerializedDagReader:
         self._dags: dict[Revision, _DagRead] = {}
         self._paused: dict[str, bool] = {}
         self._read: SerializedDags | None = None
+        self._listed: dict[PartitionAtRuntime, frozenset[str] | None] = {}
 
     def read(self) -> SerializedDags:
         """The Dags as they are now, for evaluations of this moment."""
@@ -120,8 +129,10 @@ class SerializedDagReader:
             kept = {revision: self._dags.get(revision) or read.get(revision.dag_id) for revision in sorted(paused)}
             self._dags = {revision: dag for revision, dag in kept.items() if dag is not None}
         by_id = {revision.dag_id: is_paused for revision, is_paused in paused.items()}
-        if self._read is None or not is_as_before or by_id != self._paused:
+        listed = {definition: frozenset(listed_keys(definition)) for definition in self._listed}
+        if self._read is None or not is_as_before or by_id != self._paused or listed != self._listed:
             self._read, self._paused = _assembled(list(self._dags.values()), by_id), by_id
+            self._listed = {definition: listed.get(definition) for definition in self._read.lists}
         else:
             self._read = self._read.anew()
         remember_producers(self._read.producers)

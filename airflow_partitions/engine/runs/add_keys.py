@@ -13,9 +13,10 @@ from airflow.sdk import Asset
 from airflow_partitions.core.definitions.runtime import KEY_LIST
 from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError, TooManyKeysError
 from airflow_partitions.core.keys.nearest import nearest_texts
+from airflow_partitions.engine.ledger.added_keys import AddingRun, RuntimeKeys
 from airflow_partitions.engine.runs.claim import claim_keys
 from airflow_partitions.engine.runs.emitted_keys import check_emitted_keys
-from airflow_partitions.engine.runs.key_list import AddingRun, RuntimeKeys, keys_asset, read, write
+from airflow_partitions.engine.runs.key_list import has_event, keys_asset, read, write
 from airflow_partitions.engine.timetables.asset_extra import read_extra
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class KeyCollector:
     @cached_property
     def _keys(self) -> RuntimeKeys:
         """Those that were there before this task."""
-        return read(self.definition).settled()
+        return read(self.definition).settled(has_event)
 
 
 def _check_count(events: int) -> None:

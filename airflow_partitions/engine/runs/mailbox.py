@@ -20,10 +20,10 @@ from sqlalchemy.orm import aliased
 from airflow_partitions.core.versions import read_form
 from airflow_partitions.engine.database.connection import portions
 from airflow_partitions.engine.database.models import BatchMember
+from airflow_partitions.engine.ledger.added_keys import KEYS_OF
+from airflow_partitions.engine.ledger.key_table import take_over
 from airflow_partitions.engine.ledger.state_store import form_of, replace_empty_cell
 from airflow_partitions.engine.runs.claim import Claimant, claim_cell, note_of
-from airflow_partitions.engine.runs.key_list import KEYS_OF
-from airflow_partitions.engine.runs.key_table import take_over
 from airflow_partitions.engine.runs.own_claims import OWN_CLAIMS, OwnClaims
 from airflow_partitions.engine.runs.transaction import within
 from airflow_partitions.engine.timetables.base import PartitionTimetable

@@ -6,8 +6,10 @@ from collections.abc import Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from airflow_partitions.core.definitions import PartitionAtRuntime
+from airflow_partitions.core.definitions.runtime import KEY_LIST, LISTED
 from airflow_partitions.core.errors import InvalidKeyError, MissingPartitionError
 from airflow_partitions.engine.runs.run_partition import RunPartition
+from airflow_partitions.engine.runs.runtime_key import KeyReader, additions, listing
 
 if TYPE_CHECKING:
     from airflow_partitions.core.definitions import PartitionDefinition
@@ -26,10 +28,10 @@ def partition_of(context: Mapping[str, Any]) -> RunPartition:
             f"run {run.run_id!r} has no partition_key: it was cleared, or the run is one of 'airflow dags test', which"
             f" gives none. Trigger a run with a key of {definition!r}, or try one by 'airflow asset-partitions test'"
         )
+    if LISTED.get(None) is None:  # templates are rendered before the task has entered the partition
+        LISTED.set(listing())
     if not isinstance(definition, PartitionAtRuntime):
         return RunPartition(timetable, run.partition_key, run.run_after, run.start_date, context=context)
-    from airflow_partitions.engine.runs.runtime_key import additions
-
     return RunPartition(timetable, run.partition_key, run.run_after, run.start_date, additions(definition), context)
 
 
@@ -49,6 +51,7 @@ def enter_partition(context: MutableMapping[str, Any]) -> None:
     from airflow_partitions.engine.runs.partition_argument import pass_partition
     from airflow_partitions.engine.runs.skip import skip_if_materialized
 
+    LISTED.set(listing())
     try:
         context["partition"] = partition_of(context)
     except (MissingPartitionError, InvalidKeyError) as error:
@@ -61,7 +64,4 @@ def enter_partition(context: MutableMapping[str, Any]) -> None:
     wait_for_past(context)
     check_emitted_keys(context)
     if isinstance(context["partition"].definition, PartitionAtRuntime):
-        from airflow_partitions.core.definitions.runtime import KEY_LIST
-        from airflow_partitions.engine.runs.runtime_key import KeyReader
-
         KEY_LIST.set(KeyReader(context["partition"]))

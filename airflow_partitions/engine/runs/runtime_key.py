@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from airflow_partitions.core.definitions.runtime import Addition
 from airflow_partitions.core.errors import InvalidDefinitionError
-from airflow_partitions.engine.runs.key_list import read
+from airflow_partitions.engine.runs.key_list import has_event, read
 
 if TYPE_CHECKING:
-    from airflow_partitions.core.definitions import PartitionAtRuntime
+    from airflow_partitions.core.definitions import PartitionAtRuntime, PartitionDefinition
     from airflow_partitions.core.keys import Segment
     from airflow_partitions.core.partition import Partition
 
@@ -24,6 +24,17 @@ def additions(definition: PartitionAtRuntime) -> Callable[[], Mapping[str, Addit
         return read(definition).all
 
     return read_all
+
+
+def listing() -> Callable[[PartitionDefinition], PartitionDefinition]:
+    """Gives definitions the combinations that are on their lists, each read once, when it is first asked for."""
+
+    @cache
+    def complete(definition: PartitionDefinition) -> PartitionDefinition:
+        listed = definition.listed
+        return definition if listed is None else definition.having(read(listed).settled(has_event).added)
+
+    return complete
 
 
 class KeyReader:

@@ -37,7 +37,7 @@ class ProducedPartitions:
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, read back by :meth:`from_json`."""
-        return {"version": _VERSION, "definition": self.definition.to_json(), "ticks": self.ticks}
+        return {"version": _VERSION, "definition": self.definition.declared.to_json(), "ticks": self.ticks}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ProducedPartitions:

@@ -55,6 +55,12 @@ class PartitionTimetable(Timetable):
     def produces(self) -> ProducedPartitions:
         """The partitions that the Dag's assets get."""
 
+    @property
+    def lists(self) -> frozenset[PartitionAtRuntime]:
+        """The definitions by whose lists it is known which combinations exist of those partitions that it knows of."""
+        listed = None if self.partition is None else self.partition.listed
+        return frozenset() if listed is None else frozenset({listed})
+
     def serialize(self) -> dict[str, Any]:
         """JSON form; subclasses add their own fields."""
         return {"version": self.VERSION}

@@ -65,7 +65,8 @@ def _advice(partition: PartitionDefinition, now: datetime) -> str:
     if isinstance(partition, PartitionAtRuntime):
         return "one that a task has added or an event has brought"
     if partition.time is None:
-        return f"for example {str(next(partition.keys()))!r}"
+        first = next(partition.keys(), None)
+        return "once one of its combinations is added" if first is None else f"for example {str(first)!r}"
     closed = partition.last_interval(now)
     if closed is None:
         return "once its first interval is over"

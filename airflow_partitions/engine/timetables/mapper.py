@@ -108,7 +108,7 @@ class DependencyMapper(PartitionMapper):
     def serialize(self) -> dict[str, Any]:
         """The form by which Airflow sees whether the mapper changed."""
         return {
-            "downstream": self.upstreams.downstream.to_json(),
+            "downstream": self.upstreams.downstream.declared.to_json(),
             "condition": self.upstreams.condition.as_expression(),
             "upstream": {"name": self.name, "declared": self.upstreams.declared(self.name)},
             "rule": write_rule(self.upstreams.rule(self.name)),

@@ -25,7 +25,7 @@ class PartitionDates:
     def __init__(self, definition: PartitionDefinition) -> None:
         self._definition = definition
         self._offsets: dict[str, int] = {}
-        if not isinstance(definition, PartitionByProduct) or definition.time is None:
+        if not isinstance(definition, PartitionByProduct) or definition.time is None or definition.is_open:
             return
         if definition.combinations() > MAX_COMBINATIONS:
             raise InvalidDefinitionError(
@@ -35,7 +35,7 @@ class PartitionDates:
         taken: set[int] = set()
         texts = sorted(_segments_text(key) for key in definition.segment_keys())
         for text in texts:
-            offset = int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) % SECOND
+            offset = _offset(text)
             while offset in taken:
                 offset = (offset + 1) % SECOND
             taken.add(offset)
@@ -46,8 +46,15 @@ class PartitionDates:
         interval = self._definition.interval_of(key)
         if interval is None:
             return None
-        offset = self._offsets[_segments_text(key)] if isinstance(key, ProductKey) else 0
-        return interval.time_range[0] + offset
+        if not isinstance(key, ProductKey):
+            return interval.time_range[0]
+        text = _segments_text(key)
+        offset = self._offsets.get(text)  # none for combinations that were added since
+        return interval.time_range[0] + (_offset(text) if offset is None else offset)
+
+
+def _offset(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) % SECOND
 
 
 def _segments_text(key: Key) -> str:

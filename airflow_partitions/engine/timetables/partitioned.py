@@ -26,6 +26,7 @@ from airflow_partitions.engine.timetables.condition import AnyEvent, condition_o
 from airflow_partitions.engine.timetables.evaluation import Evaluation, Evaluator
 from airflow_partitions.engine.timetables.last_scheduled import last_scheduled
 from airflow_partitions.engine.timetables.limits import check_limits
+from airflow_partitions.engine.timetables.listed import as_listed
 from airflow_partitions.engine.timetables.manual_key import manual_key, unknown_key
 from airflow_partitions.engine.timetables.mapper import mappers_of
 from airflow_partitions.engine.timetables.own_past import own_past
@@ -37,6 +38,7 @@ from airflow_partitions.engine.timetables.ticks import ticks_for
 from airflow_partitions.engine.timetables.upstreams import Upstreams, check_schedulable
 
 if TYPE_CHECKING:
+    from airflow.models.dag import DagModel
     from airflow.models.dagrun import DagRun
     from airflow.partition_mappers.base import PartitionMapper
     from airflow.timetables.base import DataInterval, TimeRestriction
@@ -166,6 +168,11 @@ class Partitioned(PartitionTimetable):
     def produces(self) -> ProducedPartitions:
         """The Dag's partitions, and its ticks."""
         return ProducedPartitions(self.partition, self._ticks.to_json())
+
+    @property
+    def lists(self) -> frozenset[PartitionAtRuntime]:
+        upstreams = () if self.upstreams is None else self.upstreams.lists
+        return super().lists | frozenset(upstreams)
 
     @property
     def adds_keys(self) -> bool:
@@ -313,7 +320,7 @@ class Partitioned(PartitionTimetable):
                 f"{self.partition!r} has no time dimension, so there is no range of dates to backfill;"
                 " trigger a run for each partition instead, with its key as partition_key"
             )
-        closed = self._time.last(_now())
+        closed, partition = self._time.last(_now()), as_listed(self.partition)
         if closed is None:
             return
         low = self.localize_partition_datetime(earliest)
@@ -322,8 +329,8 @@ class Partitioned(PartitionTimetable):
         if first is not None and instant(low) < first.time_range[0]:
             low = instance(first.start)
         if instant(low) < high:
-            for key in self.partition.keys(low, utc(high)):
-                interval = self.partition.interval_of(key)
+            for key in partition.keys(low, utc(high)):
+                interval = partition.interval_of(key)
                 yield self._run(key, interval.time_range[1] if interval else high)
 
     def localize_partition_datetime(self, dt: datetime) -> DateTime:
@@ -337,7 +344,8 @@ class Partitioned(PartitionTimetable):
 
         :raises InvalidPartitionKeyError: without a key, or with one that is not canonical, unknown or still open.
         """
-        key = manual_key(partition_key, self.partition, _now(), allow_open=self.allow_open)
+        # Airflow's API server keeps a Dag that it has read, while combinations may be added.
+        key = manual_key(partition_key, as_listed(self.partition), _now(), allow_open=self.allow_open)
         if isinstance(self.partition, PartitionAtRuntime) and not self._is_known(str(key)):
             raise unknown_key(str(key), self.partition, [] if self.upstreams is None else list(self.upstreams.leaves))
         return self.partition_date(key)
@@ -356,6 +364,14 @@ class Partitioned(PartitionTimetable):
         text = run_after.isoformat() if key is None else run_id_text(key)
         return run_type.generate_run_id(suffix=f"{text}__{token_hex(4)}")
 
+    def next_run_info_from_dag_model(self, *, dag_model: DagModel) -> DagRunInfo | None:
+        """The run that Airflow has noted as the next one; if it is the first of its tick, the one that is that now."""
+        noted = super().next_run_info_from_dag_model(dag_model=dag_model)
+        if noted is None or self.partition.listed is None:
+            return noted
+        first = self._run_order.first_of(instant(noted.run_after))
+        return noted if first is None else self._run(*first)
+
     def run_info_from_dag_run(self, *, dag_run: DagRun) -> DagRunInfo:
         last = last_scheduled(dag_run, self._tick_of, self._is_key, is_limited=bool(self.limits))
         if last is None:
@@ -370,7 +386,7 @@ class Partitioned(PartitionTimetable):
     def serialize(self) -> dict[str, Any]:
         return super().serialize() | {
             "schedule": self._ticks.to_json() if self.upstreams is None else self.upstreams.to_json(),
-            "partition": self.partition.to_json(),
+            "partition": self.partition.declared.to_json(),
             "refresh": self.refresh,
             "allow_open": self.allow_open,
             "dag_id": self.dag_id,
@@ -384,7 +400,7 @@ class Partitioned(PartitionTimetable):
         cls.check_form(data)
         schedule = data["schedule"]
         by_assets = isinstance(schedule, dict) and "assets" in schedule
-        definition = from_json(data["partition"])
+        definition = as_listed(from_json(data["partition"]))
         timetable = cls(
             Upstreams.from_json(definition, schedule) if by_assets else schedule,
             definition,

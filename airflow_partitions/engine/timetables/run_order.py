@@ -73,6 +73,10 @@ class RunOrder:
             tick = newest
         return self._start(tick)
 
+    def first_of(self, tick: int) -> tuple[Key, int] | None:
+        """The first run of a *tick* and its ``run_after``; ``None`` if it is no tick, or nothing is due."""
+        return self._start(tick) if self._ticks.floor(tick) == tick else None
+
     def tick_of(self, run_after: int) -> int | None:
         """The tick that a run belongs to."""
         return self._ticks.floor(run_after)

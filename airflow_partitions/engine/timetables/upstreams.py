@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
@@ -24,6 +24,7 @@ from airflow_partitions.engine.ledger.addresses import keys_of
 from airflow_partitions.engine.timetables.asset_extra import ProducedPartitions, read_extra
 from airflow_partitions.engine.timetables.base import PartitionTimetable
 from airflow_partitions.engine.timetables.condition import Leaf, leaves
+from airflow_partitions.engine.timetables.listed import as_listed
 from airflow_partitions.engine.timetables.rules import read_rule, write_rule
 from airflow_partitions.engine.timetables.run_policy import RunPolicy
 from airflow_partitions.engine.timetables.ticks import Ticks, ticks_for
@@ -160,7 +161,7 @@ class Upstreams:
         definitions = {
             name: KeyFormat.from_json(form["key_format"])
             if "key_format" in form
-            else ProducedPartitions.from_json(form["produced"])
+            else _listed(ProducedPartitions.from_json(form["produced"]))
             for name, form in data["upstreams"].items()
             if form is not None
         }
@@ -180,6 +181,13 @@ class Upstreams:
     def rule(self, name: str) -> Rule:
         """The rule for the upstream called *name*: overlap, where there is no other."""
         return self._rules.get(name, Overlap())
+
+    @property
+    def lists(self) -> Iterator[PartitionAtRuntime]:
+        """The definitions by whose lists it is known which combinations exist, of upstreams that need no look-up."""
+        for name in self.leaves:
+            if not self.is_looked_up(name) and (listed := self.member(name).definition.listed) is not None:
+                yield listed
 
     def is_looked_up(self, name: str) -> bool:
         """Whether an upstream is named only, so that its definition has to be looked up."""
@@ -274,6 +282,11 @@ def check_schedulable(definition: PartitionDefinition) -> None:
             " PartitionByInterval, PartitionBySequence or PartitionByProduct. Add the keys in an @asset(schedule=…,"
             " partition=…), and schedule the Dag on it"
         )
+
+
+def _listed(produced: ProducedPartitions) -> ProducedPartitions:
+    """What is *produced*, with the combinations that are on lists now."""
+    return attrs.evolve(produced, definition=as_listed(produced.definition))
 
 
 @cached(_PRODUCED, key=str, lock=_LOCK)

@@ -123,7 +123,7 @@ def _example(definition: PartitionDefinition, now: datetime) -> str | None:
         return None
     time = definition.time
     if time is None:
-        return selection_text(Selection.of(definition, *islice(definition.keys(), 2)))
+        return selection_text(Selection.of(definition, *islice(definition.keys(), 2))) or None
     last = first = definition.last_interval(now)
     for _ in range(_EXAMPLE - 1):
         first = (first and time.previous(first)) or first

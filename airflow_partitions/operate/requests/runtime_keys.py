@@ -19,11 +19,11 @@ from airflow_partitions.core.errors import (
 from airflow_partitions.core.keys.nearest import nearest_texts
 from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.ledger.asset_rows import asset_id_of
+from airflow_partitions.engine.ledger.key_table import is_running, listed_keys, read_list, write_list
 from airflow_partitions.engine.ledger.marks import Mark
 from airflow_partitions.engine.ledger.state_store import lock_cell, read_cells
 from airflow_partitions.engine.runs.claim import KEYS_CLAIM, claimant_in
 from airflow_partitions.engine.runs.key_list import keys_asset
-from airflow_partitions.engine.runs.key_table import is_running, listed_keys, read_list, write_list
 from airflow_partitions.engine.runs.mailbox import restore_claims
 from airflow_partitions.operate.requests.mark import send_events
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from airflow_partitions.core.definitions.runtime import Addition
     from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
-    from airflow_partitions.engine.runs.key_list import RuntimeKeys
+    from airflow_partitions.engine.ledger.added_keys import RuntimeKeys
 
 # All of them are one transaction, which Airflow's other processes wait for.
 _MOST = 1_000

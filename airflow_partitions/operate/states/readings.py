@@ -10,9 +10,9 @@ from airflow_partitions.core.definitions import PartitionAtRuntime
 from airflow_partitions.core.definitions.runtime import Addition
 from airflow_partitions.core.errors import InvalidDefinitionError, InvalidKeyError
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
+from airflow_partitions.engine.ledger.key_table import listed_keys
 from airflow_partitions.engine.ledger.last_times import LastTimes, Meaning, last_times, read_small_ledgers
 from airflow_partitions.engine.ledger.places import Place
-from airflow_partitions.engine.runs.key_table import listed_keys
 from airflow_partitions.engine.timetables.upstreams import look_up
 from airflow_partitions.operate.states.runs import (
     Makers,

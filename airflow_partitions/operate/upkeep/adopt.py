@@ -87,6 +87,8 @@ def adopt_from_storage(asset: PartitionedAsset, *, by: str, dry_run: bool = Fals
     for partition in track(list(storage.list())):
         try:
             key = partition.key
+            if asset.definition.listed is not None:  # storage says nothing of which combinations exist
+                key = asset.definition.key(key)
         except (LayoutError, InvalidKeyError):
             foreign.append(partition.directory)
             continue

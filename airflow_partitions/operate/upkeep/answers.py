@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+import attrs
 from airflow.models.asset import AssetModel
 from airflow.models.asset_state_store import AssetStateStoreModel as Cell
 from sqlalchemy import delete, or_, select, update
@@ -121,7 +122,10 @@ def _answer(task_request: TaskRequest, answer: TaskAnswer | None) -> TaskAnswer:
             if _is_away(task_request):
                 return TaskAnswer("waiting", words=f"no Dag makes {task_request.asset} just now")
             asset = partitioned_asset(task_request.asset)
-            number = materialize(asset, task_request.selection, task_request.options, by=task_request.requester).id
+            selection = task_request.selection
+            if selection.definition == asset.definition.declared:  # the task's Dag file knows of no combinations
+                selection = attrs.evolve(selection, definition=asset.definition)
+            number = materialize(asset, selection, task_request.options, by=task_request.requester).id
         state = progress(number)
         return TaskAnswer(state.state, number, runs=state.runs)
     except OverlapError as error:

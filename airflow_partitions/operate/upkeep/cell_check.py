@@ -15,6 +15,7 @@ from airflow_partitions.engine.database.connection import open_connection, porti
 from airflow_partitions.engine.database.form import Unreadable
 from airflow_partitions.engine.database.models import Asset, Forgetting, KeyList, Partition, RuntimeKey
 from airflow_partitions.engine.database.models import TaskRequest as Row
+from airflow_partitions.engine.ledger.added_keys import CELL, KEYS_OF, RuntimeKeys
 from airflow_partitions.engine.ledger.forgotten import Forgotten, read_selection
 from airflow_partitions.engine.ledger.ledger_pages import (
     FORGOTTEN,
@@ -27,7 +28,6 @@ from airflow_partitions.engine.ledger.ledger_pages import (
 from airflow_partitions.engine.ledger.state_store import form_of
 from airflow_partitions.engine.runs.claim import CLAIM_CELLS, Claimant
 from airflow_partitions.engine.runs.failure import FAILED
-from airflow_partitions.engine.runs.key_list import CELL, KEYS_OF, RuntimeKeys
 from airflow_partitions.engine.runs.task_request import ANSWER, TASK_REQUEST, TaskAnswer, TaskRequest
 
 if TYPE_CHECKING:

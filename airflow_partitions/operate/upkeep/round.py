@@ -11,9 +11,9 @@ import attrs
 from airflow_partitions.core.definitions import PartitionAtRuntime, PartitionDefinition
 from airflow_partitions.core.dependencies import KeyFormat
 from airflow_partitions.engine.graph.serialized_dags import SerializedDagReader, SerializedDags
+from airflow_partitions.engine.ledger.key_table import take_over_all
 from airflow_partitions.engine.ledger.ledger import update_ledger
 from airflow_partitions.engine.ledger.new_events import SETTLED, NewEvents
-from airflow_partitions.engine.runs.key_table import take_over_all
 from airflow_partitions.operate.requests.hold import release_ended
 from airflow_partitions.operate.upkeep.answers import answer_all
 from airflow_partitions.operate.upkeep.behind import EventPositions, read_positions

@@ -12,8 +12,8 @@ import pytest
 from airflow_partitions import PartitionAtRuntime
 from airflow_partitions.core.definitions.runtime import Addition
 from airflow_partitions.core.errors import UnknownVersionError
+from airflow_partitions.engine.ledger.added_keys import AddingRun, RuntimeKeys
 from airflow_partitions.engine.runs import key_list
-from airflow_partitions.engine.runs.key_list import AddingRun, RuntimeKeys
 
 
 def adding(run_id: str) -> AddingRun:

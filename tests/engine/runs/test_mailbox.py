@@ -15,10 +15,12 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from airflow_partitions import PartitionAtRuntime
-from airflow_partitions.engine.runs import key_list, mailbox
+from airflow_partitions.engine.ledger import added_keys
+from airflow_partitions.engine.ledger.added_keys import AddingRun
+from airflow_partitions.engine.ledger.key_table import listed_keys, take_over_all
+from airflow_partitions.engine.runs import mailbox
 from airflow_partitions.engine.runs.claim import KEYS_CLAIM, claim, claim_keys, last_claimant
-from airflow_partitions.engine.runs.key_list import AddingRun, keys_asset, read, write
-from airflow_partitions.engine.runs.key_table import listed_keys, take_over_all
+from airflow_partitions.engine.runs.key_list import has_event, keys_asset, read, write
 from airflow_partitions.operate.upkeep.mailboxes import restore_notes
 from tests.metadata import Metadata
 from tests.operate.states.world import put_runs, put_tasks
@@ -111,7 +113,7 @@ def add(metadata: Metadata, of: Mapping[str, Any], *texts: str, succeeds: bool =
     """What a task does that adds keys; and its events, if it succeeds."""
     claim_keys(of, keys_asset(CUSTOMERS))
     run = AddingRun("models", of["dag_run"].dag_id, of["dag_run"].run_id, datetime.now(UTC))
-    write(CUSTOMERS, read(CUSTOMERS).settled().with_pending(dict.fromkeys(texts) | metadata_of, run))
+    write(CUSTOMERS, read(CUSTOMERS).settled(has_event).with_pending(dict.fromkeys(texts) | metadata_of, run))
     if succeeds:
         source = {"source_dag_id": run.dag_id, "source_run_id": run.run_id}
         metadata.emit("models", *texts, at=datetime.now(UTC), **source)
@@ -195,7 +197,7 @@ def test_eb1_keys_that_tasks_add_and_remove_are_as_before_after_the_clean_up(dag
     second = begin(dags, "models", None, hour=1)
     assert list(read(CUSTOMERS).added) == ["ann", "bob", "cid"]
     claim_keys(second, keys_asset(CUSTOMERS))
-    write(CUSTOMERS, read(CUSTOMERS).settled().without({"bob"}))
+    write(CUSTOMERS, read(CUSTOMERS).settled(has_event).without({"bob"}))
     add(dags, second, "dan", "ann")
     expected = [("cid", "bob", {"since": 2013}), ("dan", "cid", None), ("ann", "dan", None)]
     assert additions() == expected
@@ -203,7 +205,7 @@ def test_eb1_keys_that_tasks_add_and_remove_are_as_before_after_the_clean_up(dag
     throw_cells_away(dags)
     upkeep()
     assert additions() == expected
-    assert list(read(CUSTOMERS).settled().all) == ["cid", "dan", "ann"]
+    assert list(read(CUSTOMERS).settled(has_event).all) == ["cid", "dan", "ann"]
 
 
 @pytest.mark.parametrize("at_once", [False, True])
@@ -294,12 +296,12 @@ def test_the_lists_of_an_idle_airflow_take_a_few_questions(dags: Metadata, super
     add(dags, begin(dags, "models", None), "ann")
     for number in range(20):
         dags.asset(f"keys of list{number}")
-        form = key_list.RuntimeKeys().with_added({"a": None}).to_json()
-        dags.put(f"keys of list{number}", key_list.CELL, form)
+        form = added_keys.RuntimeKeys().with_added({"a": None}).to_json()
+        dags.put(f"keys of list{number}", added_keys.CELL, form)
     from airflow.models.asset import AssetModel
 
     with dags.engine.begin() as at:
-        at.execute(update(AssetModel).where(AssetModel.name.like("keys of %")).values(group=key_list.KEYS_GROUP))
+        at.execute(update(AssetModel).where(AssetModel.name.like("keys of %")).values(group=added_keys.KEYS_GROUP))
     upkeep()
     supervisor.queries.clear()
     upkeep()
@@ -311,7 +313,7 @@ def test_what_others_wrote_does_not_keep_a_run_from_beginning(dags: Metadata, ca
 
     add(dags, begin(dags, "models", None), "ann")
     upkeep()
-    dags.put("keys of customers", key_list.CELL, {"version": 99})
+    dags.put("keys of customers", added_keys.CELL, {"version": 99})
     problems: list[str] = []
     upkeep(problems.append)
     assert "version 99; expected 1" in problems[0]
@@ -323,5 +325,5 @@ def test_what_others_wrote_does_not_keep_a_run_from_beginning(dags: Metadata, ca
     with dags.engine.connect() as at:
         query = select(DagRun.state).where(DagRun.run_id == third["dag_run"].run_id)
         assert at.scalar(query) == "running"
-    dags.put("keys of customers", key_list.CELL, ["x"])
+    dags.put("keys of customers", added_keys.CELL, ["x"])
     assert [text for text, *_ in additions()] == ["ann"]

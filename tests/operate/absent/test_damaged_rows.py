@@ -205,7 +205,7 @@ WRITTEN = {
     ("engine/runs/claim.py", "door"),
     ("engine/runs/claim.py", "passed"),
     ("engine/runs/failure.py", "failed_cell(partition.text)"),
-    ("engine/runs/key_list.py", "CELL"),
+    ("engine/ledger/added_keys.py", "CELL"),
     ("engine/runs/key_table.py", "CELL"),
     ("engine/runs/mailbox.py", "name"),  # claims, made again
     ("engine/runs/own_claims.py", "OWN_CLAIMS + text"),

@@ -24,8 +24,8 @@ from airflow_partitions.core.versions import Report, read_form
 from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.database.form import Unreadable
 from airflow_partitions.engine.database.models import KeyList, RuntimeKey
+from airflow_partitions.engine.ledger.added_keys import CELL, CLOCKS, KEYS_GROUP, KEYS_OF, AddingRun, RuntimeKeys
 from airflow_partitions.engine.ledger.state_store import form_of, replace_empty_cell
-from airflow_partitions.engine.runs.key_list import CELL, CLOCKS, KEYS_GROUP, KEYS_OF, AddingRun, RuntimeKeys
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
