@@ -199,7 +199,7 @@ def _instant(cursor: str) -> int:
 
 
 def _combinations(of: AssetStates) -> int:
-    return of.definition.combinations() if isinstance(of.definition, PartitionByProduct) else 1
+    return max(1, of.definition.combinations()) if isinstance(of.definition, PartitionByProduct) else 1
 
 
 def _window(of: AssetStates, low: int, high: int, size: int, *, newest_first: bool) -> TimeRange:
