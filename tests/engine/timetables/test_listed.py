@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -146,3 +147,40 @@ def test_what_was_added_moves_no_other_date() -> None:
     dates = [PartitionDates(ACCOUNTS.having(texts)) for texts in (["acme|eu"], ["acme|eu", "beta|us"], [])]
     key = ACCOUNTS.key({"tenant": "acme", "region": "eu", "day": interval})
     assert len({each.of(key) for each in (*dates, PartitionDates(ACCOUNTS))}) == 1
+
+
+def test_the_first_run_of_a_tick_is_the_one_that_is_first_when_it_is_made(
+    listed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def noted(info: Any) -> Any:
+        """What Airflow keeps of the next run, from one loop to the next."""
+        return SimpleNamespace(
+            next_dagrun=None,
+            next_dagrun_data_interval=None,
+            next_dagrun_create_after=info.run_after,
+            next_dagrun_partition_key=info.partition_key,
+            next_dagrun_partition_date=info.partition_date,
+        )
+
+    listed.append("beta|us")
+    scheduler = Scheduler(Partitioned("@daily", ACCOUNTS), monkeypatch)
+    scheduler.now = at(2)
+    of_tick = noted(scheduler.peek())
+    assert of_tick.next_dagrun_partition_key == "beta|us|2013-01-01"
+    listed += ["acme|eu", "cole|us"]
+    read_anew(scheduler)
+    info = scheduler.timetable.next_run_info_from_dag_model(dag_model=of_tick)
+    assert (info.partition_key, info.run_after) == ("acme|eu|2013-01-01", of_tick.next_dagrun_create_after)  # type: ignore[union-attr]
+    scheduler.last = info
+    following = noted(scheduler.peek())
+    assert scheduler.timetable.next_run_info_from_dag_model(dag_model=following) == scheduler.peek()
+    assert scheduler.until(at(2)) == ["beta|us|2013-01-01", "cole|us|2013-01-01"]
+    listed.clear()
+    read_anew(scheduler)
+    last = scheduler.timetable.next_run_info_from_dag_model(dag_model=of_tick)
+    assert last is not None
+    assert last.partition_key == "beta|us|2013-01-01"
+    always = Partitioned.deserialize(Partitioned("@daily", DAYS).serialize())
+    assert always.next_run_info_from_dag_model(dag_model=of_tick).partition_key == "beta|us|2013-01-01"  # type: ignore[union-attr]
+    of_tick.next_dagrun_create_after = None
+    assert scheduler.timetable.next_run_info_from_dag_model(dag_model=of_tick) is None
