@@ -21,12 +21,14 @@ from airflow_partitions import (
     Selection,
 )
 from airflow_partitions.core.definitions.runtime import LISTED
-from airflow_partitions.core.errors import InvalidKeyError
+from airflow_partitions.core.errors import InvalidKeyError, MissingInputError
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.ledger.addresses import keys_of
 from airflow_partitions.engine.runs.pre_execute import partition_of
 from airflow_partitions.engine.runs.runtime_key import listing
+from airflow_partitions.frames.input import Input
 from airflow_partitions.operate.requests.runtime_keys import add_runtime_keys, remove_runtime_keys
+from airflow_partitions.storage import Parquet
 from tests.metadata import Metadata
 from tests.supervisor import Supervisor, supervisor
 
@@ -93,3 +95,22 @@ def test_another_task_knows_what_was_changed_since(accounts: Any) -> None:
     assert [str(key) for key in keys_of(ORDERS.known, "acme|us|2013-01-02")] == ["acme|us|2013-01-02"]
     with pytest.raises(InvalidKeyError, match=r"no tenant 'acme' with region 'eu'.*nearest: acme\|us\|2013-01-02"):
         keys_of(ORDERS.known, "acme|eu|2013-01-02")
+
+
+def test_an_input_is_what_is_on_the_list(accounts: Any, tmp_path: Path) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"price": [1.5]})
+    storage = Parquet(str(tmp_path / "orders"), partition=ORDERS)
+    storage.save({"acme|eu|2013-01-02": frame, "beta|us|2013-01-02": frame})
+    add_runtime_keys(accounts, ["beta|us"], by="eve")
+    orders = Input.needed_by(partition_of(context("2013-01-02")), "orders", storage)
+    (folder,) = orders.stored()
+    assert folder.endswith("tenant=beta/region=us/day=2013-01-02")
+    assert orders.selection is not None
+    assert list(storage.read(orders.selection, "pandas")["tenant"]) == ["beta"]
+    add_runtime_keys(accounts, ["acme|us"], by="eve")
+    LISTED.set(listing())
+    orders = Input.needed_by(partition_of(context("2013-01-02")), "orders", storage)
+    with pytest.raises(MissingInputError, match=r"acme\|us"):
+        orders.stored()

@@ -205,8 +205,8 @@ WRITTEN = {
     ("engine/runs/claim.py", "door"),
     ("engine/runs/claim.py", "passed"),
     ("engine/runs/failure.py", "failed_cell(partition.text)"),
-    ("engine/ledger/added_keys.py", "CELL"),
-    ("engine/runs/key_table.py", "CELL"),
+    ("engine/runs/key_list.py", "CELL"),
+    ("engine/ledger/key_table.py", "CELL"),
     ("engine/runs/mailbox.py", "name"),  # claims, made again
     ("engine/runs/own_claims.py", "OWN_CLAIMS + text"),
     ("engine/runs/task_error.py", "Cell"),

@@ -29,6 +29,8 @@ from airflow_partitions.operate.requests.plan import plan
 from airflow_partitions.operate.requests.progress import progress
 from airflow_partitions.operate.states import State, explain, states_of
 from airflow_partitions.operate.upkeep import Upkeep, one_round
+from airflow_partitions.operate.upkeep.adopt import adopt_from_storage
+from airflow_partitions.storage import Parquet
 from tests.metadata import Metadata
 
 pytestmark = pytest.mark.airflow
@@ -246,3 +248,30 @@ def test_what_a_task_asks_for_by_its_dag_file_is_cut_to_what_is_there(estate: Me
     assert (answered.state, answered.runs) == ("running", {"queued": 1})
     other = attrs.evolve(asked, id="two", selection=Selection.of(declared, "beta|us|2013-01-01"))
     assert "no partition is selected" in _answer(other, None).words
+
+
+def test_what_is_stored_of_other_combinations_is_not_taken_over(estate: Metadata, tmp_path: Path) -> None:
+    import pandas as pd
+
+    stored = f"""
+        from airflow_partitions.storage import Parquet
+
+        TENANTS = PartitionBySequence(["acme", "beta", "cole"], name="tenant")
+        REGIONS = PartitionBySequence(["eu", "us"], name="region")
+        PAIRS = PartitionAtRuntime("pairs", of=PartitionByProduct([TENANTS, REGIONS]))
+        BRANCHES = PartitionByProduct([TENANTS, REGIONS], only=PAIRS)
+        LAKE = Parquet({str(tmp_path / "lake")!r}, partition=BRANCHES)
+
+        @asset(schedule=None, partition=BRANCHES, storage=LAKE)
+        def shops(partition): ...
+    """
+    estate.parse(tmp_path, stored=stored)
+    add("acme|eu")
+    shops = partitioned_asset("shops")
+    lake = Parquet(str(tmp_path / "lake"), partition=shops.definition.declared)
+    lake.save({key: pd.DataFrame({"price": [1.5]}) for key in ("acme|eu", "beta|us")})
+    adopted = adopt_from_storage(shops, by="ann")
+    assert [str(key) for key in adopted.selection] == ["acme|eu"]
+    assert [folder for folder in adopted.foreign if "beta" in folder] == list(adopted.foreign)
+    assert len(adopted.foreign) == 1
+    assert counted("shops") == {"materialized": 1}
