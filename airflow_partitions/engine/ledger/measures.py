@@ -17,6 +17,7 @@ class Measures:
     :ivar read_rows: of all inputs.
     :ivar read_bytes: of all inputs.
     :ivar read_files: of all inputs.
+    :ivar unproven: names of the inputs whose reads nothing counted where the job ran.
     """
 
     rows: int | None = None
@@ -26,6 +27,7 @@ class Measures:
     read_rows: int | None = None
     read_bytes: int | None = None
     read_files: int | None = None
+    unproven: str | None = None
 
     @classmethod
     def of(cls, extra: Mapping[str, Any]) -> Measures:
@@ -39,11 +41,16 @@ class Measures:
             read_rows=_sum(_number(one.get("rows")) for one in inputs),
             read_bytes=_sum(_number(one.get("bytes")) for one in inputs),
             read_files=_sum(_number(one.get("files")) for one in inputs),
+            unproven=_text(extra.get("unproven")),
         )
 
 
 def _number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 def _seconds(value: Any) -> float | None:

@@ -254,10 +254,12 @@ def _runs(runs: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _events(events: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table("materialized", "rows", "files", "bytes", "by", box=SIMPLE)
+    unproven = ["reads"] if any(event.get("unproven") for event in events) else []
+    table = Table("materialized", "rows", "files", "bytes", *unproven, "by", box=SIMPLE)
     for event in events:
         numbers = (str(event["extra"].get(name, "")) for name in ("rows", "files", "bytes"))
-        table.add_row(_time(event["at"]), *numbers, escape(event.get("by") or event["run_id"] or "outside"))
+        reads = [escape(f"not proven: {name}") if (name := event.get("unproven")) else ""] if unproven else []
+        table.add_row(_time(event["at"]), *numbers, *reads, escape(event.get("by") or event["run_id"] or "outside"))
     return table
 
 

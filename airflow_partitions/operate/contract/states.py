@@ -80,6 +80,12 @@ class Measures(Answer):
     read_rows: int | None = Field(default=None, description="Of all inputs")
     read_bytes: int | None = Field(default=None, description="Of all inputs")
     read_files: int | None = Field(default=None, description="Of all inputs; one that was read twice counts twice")
+    unproven: str | None = Field(
+        default=None,
+        description="Names of the inputs whose reads nothing counted where the job ran, so that what was read is not"
+        " proven; null if all is, or nothing was read by Spark",
+        examples=["hourly_flights"],
+    )
 
 
 class Event(Measures):

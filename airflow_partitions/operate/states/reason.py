@@ -21,6 +21,7 @@ from airflow_partitions.engine.ledger.last_times import LastTimes
 from airflow_partitions.engine.ledger.ledger_record import LedgerRecord
 from airflow_partitions.engine.ledger.marks import Adoption, Mark
 from airflow_partitions.engine.ledger.materializations import forgetting_of
+from airflow_partitions.engine.ledger.measures import Measures
 from airflow_partitions.engine.ledger.scheduling_state import SchedulingState, is_active, scheduling_state
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.upstreams import Upstream, Upstreams
@@ -81,6 +82,8 @@ def reasons_of(of: AssetStates, evidence: Evidence) -> Iterator[str]:
         yield from _lacking(of, evidence)
     if evidence.events:
         yield _made(evidence.events[0])
+        if (unproven := Measures.of(evidence.events[0].extra).unproven) is not None:
+            yield f"what it read of {unproven} is not proven: nothing counted it where its job ran"
     if evidence.status.provisional:
         yield f"that was before its interval was over, at {_time(evidence.end)}: it is provisional"
 

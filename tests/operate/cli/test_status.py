@@ -99,6 +99,15 @@ def test_scripts_get_values_as_json_and_lines(say: Say) -> None:
     assert "nearest: rows" in str(say("status", "delays", "--value", "row")[1])
 
 
+def test_explain_says_where_reads_are_not_proven(say: Say, metadata: Metadata) -> None:
+    assert "reads" not in say("explain", "delays", "2013-02-01")[0]
+    metadata.emit("delays", "2013-02-01", extra={"rows": 7, "unproven": "flights"})
+    words = " ".join(say("explain", "delays", "2013-02-01")[0].split())
+    assert "• what it read of flights is not proven" in words
+    assert "materialized rows files bytes reads by" in words
+    assert "not proven: flights outside" in words
+
+
 def test_the_exit_status_says_whether_all_is_there(say: Say) -> None:
     assert say("status", "delays", "--until", "2013-02-03")[1] == 0
     assert say("status", "delays", "--from", "2013-02-02", "--until", "2013-02-04")[1] == 1

@@ -72,6 +72,17 @@ def test_what_waits_names_the_upstream_partitions_that_it_lacks(dags: Metadata) 
     assert (flights["asset"], flights["dag_id"], flights["count"]) == ("flights", "delays", 24)
 
 
+def test_what_nothing_counted_where_the_job_ran_is_said_to_be_unproven(dags: Metadata) -> None:
+    reads = {"flights": {"rows": None, "files": 0}}
+    dags.emit("delays", "2013-02-02", at=MADE, extra={"rows": 7, "reads": reads, "unproven": "flights"})
+    dags.emit("delays", "2013-02-03", at=MADE, extra={"rows": 7, "unproven": ["flights"]})  # anybody may write events
+    explanation = explain("delays", "2013-02-02", now=NOW)
+    assert explanation.reasons[-1] == "what it read of flights is not proven: nothing counted it where its job ran"
+    assert explanation.to_json()["events"][0]["unproven"] == "flights"
+    other = explain("delays", "2013-02-03", now=NOW)
+    assert (other.to_json()["events"][0]["unproven"], "proven" in str(other.reasons)) == (None, False)
+
+
 def test_what_waits_for_a_run_names_it(dags: Metadata) -> None:
     dags.emit("flights", *hours("2013-02-03"), at=MADE)
     put_pending(dags, "delays", "2013-02-03")

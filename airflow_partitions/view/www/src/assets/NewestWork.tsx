@@ -6,6 +6,7 @@ import { Trouble } from "../page/Trouble";
 import { useTrouble } from "../page/useTrouble";
 import { WorkCharts } from "../partition/Charts";
 import { type Materialization, useMaterializations } from "../partition/materializations";
+import { UnprovenBadge } from "../partition/UnprovenBadge";
 import { Moment } from "../requests/Moment";
 
 /** The one that was materialized last. */
@@ -31,6 +32,7 @@ const Newest = ({ asset, newest }: { readonly asset: string; readonly newest: Ma
           <RouterLink to={paths.run(newest.dag_id, newest.run_id)}>its run</RouterLink>
         </Link>
       )}
+      <UnprovenBadge unproven={newest.unproven} />
     </HStack>
     {newest.checks.length === 0 ? null : (
       <HStack wrap="wrap" gap={2} role="group" aria-label="Checks">

@@ -2,6 +2,7 @@ import { Box, Code, DataList, Heading, Stack, Text } from "@chakra-ui/react";
 
 import { Moment } from "../requests/Moment";
 import type { components } from "../rest/schema";
+import { UnprovenBadge } from "./UnprovenBadge";
 
 type Event = components["schemas"]["Event"];
 
@@ -59,7 +60,8 @@ export const Events = ({ events }: { readonly events: readonly Event[] }) => (
                 <bdi>{event.by}</bdi>
                 {", without a run"}
               </>
-            )}
+            )}{" "}
+            <UnprovenBadge unproven={event.unproven} />
           </Text>
           <Extra extra={event.extra} />
         </Box>

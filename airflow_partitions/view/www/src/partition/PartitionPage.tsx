@@ -19,6 +19,7 @@ import { before } from "./neighbourhood";
 import { Neighbours } from "./Neighbours";
 import { RunsTable } from "./RunsTable";
 import { sentence } from "./sentence";
+import { UnprovenBadge } from "./UnprovenBadge";
 
 type Partition = components["schemas"]["Partition"];
 
@@ -107,7 +108,14 @@ export const PartitionPage = () => {
         { name: "Assets", to: paths.overview() },
         { name: asset, to: paths.asset(asset) },
       ]}
-      beside={data === undefined ? null : <StateName state={data.state} />}
+      beside={
+        data === undefined ? null : (
+          <HStack gap={2} wrap="wrap">
+            <StateName state={data.state} />
+            <UnprovenBadge unproven={data.events[0]?.unproven} />
+          </HStack>
+        )
+      }
       actions={
         data === undefined ? null : (
           <HStack as="nav" aria-label="Other partitions">

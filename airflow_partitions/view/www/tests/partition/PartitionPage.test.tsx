@@ -103,6 +103,17 @@ test("why it is so stands first; then runs with the way to their logs, and what 
   expect(await screen.findByRole("button", { name: "Re-run…" })).toBeDefined();
 });
 
+test("where nothing counted what was read, the page says so at its head and at the event", async () => {
+  const [event] = partition.events;
+  answer("/assets/days/partitions/:key", { ...partition, events: [{ ...event, unproven: "hours" }, event] });
+  open();
+  const badges = await screen.findAllByText("reads not proven");
+  expect(badges.map(({ title }) => title)).toEqual([
+    "What it read of hours is not proven: nothing counted it where its job ran",
+    "What it read of hours is not proven: nothing counted it where its job ran",
+  ]);
+});
+
 test("who may only look is offered no change", async () => {
   answer("/assets/days", { name: "days", definition: { dimensions: [], timezone: null }, may_change: false });
   open();
