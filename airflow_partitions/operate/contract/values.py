@@ -64,6 +64,9 @@ class CellValues(Answer):
     row_count: int = Field(description="Number of all rows")
     row_cursor: str | None = Field(description="From which the next rows go on; null at the end")
     line: list[float | None] = Field(description="The same of all rows together, for each column")
+    line_told: list[int] = Field(
+        description="How many partitions tell one, for each column: by these several columns together have their mean"
+    )
     least: float | None = Field(description="The smallest of the cells of all rows; null without any")
     low: float | None = Field(
         description="A hundredth of these cells is below that: where a scale begins that is fair to all others"

@@ -57,6 +57,7 @@ class ValueGrid:
     :ivar of_several: what a cell of several partitions tells.
     :ivar rows: those of the page: texts of segments, with a value or ``None`` for each column.
     :ivar line: the same of all rows together.
+    :ivar line_told: number of partitions that tell one, for each column.
     :ivar scale: of the cells of all rows; ``None`` without any.
     :ivar told: number of partitions that tell a value.
     :ivar untold: number of those that could, and do not.
@@ -66,6 +67,7 @@ class ValueGrid:
     of_several: Literal["mean", "most"]
     rows: tuple[tuple[str | None, tuple[float | None, ...]], ...]
     line: tuple[float | None, ...]
+    line_told: tuple[int, ...]
     scale: Scale | None
     told: int
     untold: int
@@ -88,6 +90,7 @@ class ValueGrid:
             "row_count": len(slots),
             "row_cursor": slots[rows[-1]].first if more else None,
             "line": list(self.line),
+            "line_told": list(self.line_told),
             **({"least": None, "low": None, "high": None, "most": None} if scale is None else attrs.asdict(scale)),
             "told": self.told,
             "untold": self.untold,
@@ -127,6 +130,7 @@ def value_grid(sight: Sight, value: str) -> ValueGrid:
         of_several,
         tuple((slots[i].first, tuple(values.get((i, j)) for j in columns)) for i in sight.page),
         tuple(total(by_column[j]) if j in by_column else None for j in columns),
+        tuple(len(by_column.get(j, ())) for j in columns),
         Scale.of(values.values()),
         told,
         untold,

@@ -125,6 +125,14 @@ def test_cells_of_several_partitions_tell_their_mean(dags: Metadata) -> None:
     assert (len(page["rows"]), page["row_cursor"], page["most"]) == (1, "EWR", 100)  # the scale is that of all rows
 
 
+def test_a_column_says_how_many_partitions_tell_it(dags: Metadata) -> None:
+    first, second, third = day_keys()[:3]
+    dags.emit("airport_days", f"{first}|EWR", f"{first}|JFK", f"{second}|EWR", extra={"rows": 5})
+    dags.emit("airport_days", f"{third}|EWR")  # tells none
+    answered = values("airport_days", end="2013-01-04", down="")
+    assert (answered["line"], answered["line_told"]) == ([5, 5, None], [2, 1, 0])
+
+
 def test_partitions_without_time_have_values_too(dags: Metadata) -> None:
     dags.emit("customers", "anna", extra={"rows": 7})
     dags.emit("customers", "bob", extra={})

@@ -2,7 +2,7 @@ import { cellAt, type Cell, type Picture } from "../grid/picture";
 import type { Span } from "../grid/view";
 import { dateInstant, dateText } from "../grid/zone";
 import { summed, totalOf } from "../states/state";
-import { ofSeveral, type Layer } from "../values/layer";
+import { ofSeveral, type Amount, type Layer } from "../values/layer";
 
 /** Milliseconds of a day by UTC. */
 export const DAY = 86_400_000;
@@ -51,13 +51,13 @@ export const partOfDays = (extent: Span, days: Span, zone: string): Span & { rea
   return { start, end, columns: dayNumber(end - 1, zone) - first + 1 };
 };
 
-/** The value of each day, by its number; where it has several columns, of them together. */
+/** The value of each day, by its number: of all partitions of its columns together. */
 export const amountsByDay = (layer: Layer, picture: Picture, zone: string): ReadonlyMap<DayNumber, number> => {
-  const amounts = new Map<DayNumber, number[]>();
+  const amounts = new Map<DayNumber, Amount[]>();
   picture.columns.forEach(({ start }, column) => {
-    const amount = layer.at(column, 0);
+    const [amount, told] = [layer.line[column] ?? null, layer.lineTold[column] ?? 0];
     const day = dayNumber(start, zone);
-    if (amount !== null) amounts.set(day, [...(amounts.get(day) ?? []), amount]);
+    if (amount !== null) amounts.set(day, [...(amounts.get(day) ?? []), { amount, told }]);
   });
   return new Map([...amounts].map(([day, some]) => [day, ofSeveral(layer, some)]));
 };

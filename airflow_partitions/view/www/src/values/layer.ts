@@ -24,6 +24,8 @@ export type Layer = {
   readonly at: (column: number, row: number) => number | null;
   /** The same of all rows together, for each column. */
   readonly line: readonly (number | null)[];
+  /** How many partitions tell one, for each column. */
+  readonly lineTold: readonly number[];
 };
 
 const nameOf = ({ first, last }: Pick<Column, "first" | "last">): string => `${first ?? ""} ${last ?? ""}`;
@@ -45,12 +47,19 @@ export const layerOf = (answers: readonly CellValues[], picture: Picture): Layer
     untold: first.untold,
     at: (column, row) => rows.get(picture.rows[row]?.value ?? null)?.[columns[column] ?? -1] ?? null,
     line: columns.map((i) => first.line[i] ?? null),
+    lineTold: columns.map((i) => first.line_told[i] ?? 0),
   };
 };
 
-/** What some values are together, as the server says it of the partitions of a cell. */
-export const ofSeveral = ({ ofSeveral: total }: Layer, amounts: readonly number[]): number =>
-  total === "most" ? Math.max(...amounts) : amounts.reduce((sum, amount) => sum + amount, 0) / amounts.length;
+/** A value of several partitions together. */
+export type Amount = { readonly amount: number; readonly told: number };
+
+/** What some values are together, as the server says it of the partitions of a cell: in a mean each partition counts. */
+export const ofSeveral = ({ ofSeveral: total }: Layer, amounts: readonly Amount[]): number =>
+  total === "most"
+    ? Math.max(...amounts.map(({ amount }) => amount))
+    : amounts.reduce((sum, { amount, told }) => sum + amount * told, 0) /
+      amounts.reduce((sum, { told }) => sum + told, 0);
 
 /** Where a value is on a scale; of a scale without length in the middle. */
 export const levelOf = ({ low, high }: Scale, value: number): Level => ({

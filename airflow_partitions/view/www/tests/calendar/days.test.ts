@@ -97,7 +97,7 @@ describe("weeks", () => {
 });
 
 describe("the values of days", () => {
-  /** A layer in which a column has the value of its number, and every fourth none. */
+  /** A layer in which a column has the value of its number, told by one partition, and every fourth none. */
   const layer: Layer = {
     value: "rows",
     measure: "number",
@@ -105,8 +105,9 @@ describe("the values of days", () => {
     scale: null,
     told: 0,
     untold: 0,
-    at: (column) => (column % 4 === 3 ? null : column),
-    line: [],
+    at: () => null,
+    line: [0, 1, 2, null, 4, 5],
+    lineTold: [1, 1, 1, 0, 1, 1],
   };
 
   it("are those of their columns", () => {
@@ -125,6 +126,13 @@ describe("the values of days", () => {
     expect(amountsByDay(layer, picture, "UTC").get(day)).toBe(1);
     expect(amountsByDay({ ...layer, ofSeveral: "most" }, picture, "UTC").get(day)).toBe(2);
     expect(amountsByDay(layer, picture, "UTC").get(day + 1)).toBe(4.5);
+  });
+
+  it("of columns with unequal numbers of partitions are the mean of all partitions, not of the columns", () => {
+    const picture = intervals("2013-03-10T20:00Z", 3);
+    const day = dayNumber(Date.parse("2013-03-10T20:00Z"), "UTC");
+    const some = { ...layer, line: [10, 40, null], lineTold: [8, 2, 0] };
+    expect(amountsByDay(some, picture, "UTC").get(day)).toBe(16);
   });
 
   it("are asked for in as many columns as there are days, of what there is", () => {

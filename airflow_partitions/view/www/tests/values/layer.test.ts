@@ -54,6 +54,7 @@ const values = (of: Partial<components["schemas"]["CellValues"]> = {}): componen
   row_count: 2,
   row_cursor: null,
   line: [5, 7, null],
+  line_told: [1, 1, 0],
   least: 5,
   low: 6,
   high: 8,
@@ -75,6 +76,7 @@ test("values stand in the cells of the same columns, whichever of them were aske
   expect([0, 1, 2].map((i) => layer.at(i, 0))).toEqual([7, null, null]);
   expect(layer.at(0, 1)).toBeNull();
   expect(layer.line).toEqual([7, null, null]);
+  expect(layer.lineTold).toEqual([1, 0, 0]);
 });
 
 test("rows come in pages", () => {
