@@ -24,6 +24,7 @@ NAMES = (
     "doctor",
     "states",
     "requests",
+    "fill",
     "upkeep",
     "polling",
     "view",

@@ -63,21 +63,21 @@ def plan_fill(
     left_out: dict[str, str] = {}
     makers: list[tuple[PartitionedAsset, Producer]] = []
     asked: PartitionsOfDags = {}
-    partitions = _to_fill(assets, time_range, states, now)
-    for asset in assets:
-        selection = partitions[asset.name]
-        if isinstance(selection, Exception):
-            left_out[asset.name] = _cause(asset.name, selection)
-        elif selection:
-            try:
-                producer = _producer(asset, selection, options, now, dags)
-            except PartitionError as error:
-                left_out[asset.name] = str(error)
-            else:
-                makers.append((asset, producer))
-                before = asked.get(producer.dag_id)
-                asked[producer.dag_id] = selection if before is None else before | selection
-    around = Surroundings(makers, now, dags)
+    read = _to_fill(assets, time_range, states, now)
+    left_out.update((name, _cause(name, each)) for name, each in read.items() if isinstance(each, Exception))
+    lacking = {name: each for name, each in read.items() if not isinstance(each, Exception) and each.selection}
+    some = [asset for asset in assets if asset.name in lacking]
+    for asset, producer in zip(some, Producer.of_each(some), strict=True):
+        selection = lacking[asset.name].selection
+        try:
+            maker = _ready(producer, selection, options, now, dags)
+        except PartitionError as error:
+            left_out[asset.name] = str(error)
+        else:
+            makers.append((asset, maker))
+            before = asked.get(maker.dag_id)
+            asked[maker.dag_id] = selection if before is None else before | selection
+    around = Surroundings(makers, now, dags, {name: each.of for name, each in lacking.items()})
     steps = []
     for dag_id in list(asked):
         try:
@@ -120,33 +120,50 @@ def begin_fill(
     return begun, refused
 
 
+@attrs.frozen
+class _Lacking:
+    """What is to be filled of an asset.
+
+    :ivar of: its states, which have been read.
+    """
+
+    of: AssetStates
+    selection: Selection
+
+
 def _to_fill(
     assets: Sequence[PartitionedAsset], time_range: TimeRange, states: Collection[State], now: datetime
-) -> dict[str, Selection | Exception]:
+) -> dict[str, _Lacking | Exception]:
     """The partitions of *assets* in some *states* that begin in a range of time, or why that can't be told, by name."""
 
-    def read(some: Sequence[PartitionedAsset]) -> dict[str, Selection | Exception]:
+    def read(some: Sequence[PartitionedAsset]) -> dict[str, _Lacking | Exception]:
         readings = Readings(some)
         readings.read_times()
+        readings.read_ahead(some)
         return {asset.name: to_fill(AssetStates(asset, now, readings=readings)) for asset in some}
 
-    def to_fill(of: AssetStates) -> Selection:
+    def to_fill(of: AssetStates) -> _Lacking:
         timeless = of.definition.time is None
         stretch = of.everything() if timeless else Selection(of.definition, (Box(time_range),))
         boxes = tuple(each.box for each in of.stretches(stretch) if each.state in states)
-        return Selection(of.definition, boxes)
+        return _Lacking(of, Selection(of.definition, boxes))
 
     return asked_apart(assets, read, lambda _, error: error)
 
 
-def _producer(
-    asset: PartitionedAsset, selection: Selection, options: RunOptions, now: datetime, dags: Collection[str] | None
+def _ready(
+    producer: Producer | NotReadyError,
+    selection: Selection,
+    options: RunOptions,
+    now: datetime,
+    dags: Collection[str] | None,
 ) -> Producer:
-    """The Dag that can be asked for a *selection* of an asset's partitions.
+    """The Dag of an asset, which can be asked for a *selection* of its partitions.
 
-    :raises PartitionError: if it can't, or may not, be asked.
+    :raises PartitionError: if it can't, or may not, be asked, or there is none.
     """
-    producer = Producer.of(asset)
+    if isinstance(producer, NotReadyError):
+        raise producer
     if dags is not None and producer.dag_id not in dags:
         raise NotReadyError(f"you may not start runs of Dag {producer.dag_id}, which makes it")
     producer.check_ready(options)

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.errors import NotReadyError, UnknownAssetError
-from airflow_partitions.engine.database.connection import open_session
+from airflow_partitions.engine.database.connection import open_session, portions
 from airflow_partitions.engine.graph.cycles import DagNode
 from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
 from airflow_partitions.engine.timetables import Partitioned
@@ -18,7 +18,7 @@ from airflow_partitions.engine.timetables.serialized_dag import SerializedDag, s
 from airflow_partitions.operate.requests.request_size import check_request, check_size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from airflow.models.dag import DagModel
@@ -60,7 +60,26 @@ class Producer:
 
         :raises NotReadyError: if only others make it, or the file of its Dag has errors.
         """
-        producers = _read(asset.name, asset.dags.producers)
+        (chosen,) = cls.of_each([asset])
+        if isinstance(chosen, NotReadyError):
+            raise chosen
+        return chosen
+
+    @classmethod
+    def of_each(cls, assets: Sequence[PartitionedAsset]) -> list[Producer | NotReadyError]:
+        """For each of *assets* the Dag that makes its partitions, or why there is none; all are read at once."""
+        dags = _Dags.read({dag_id for asset in assets for dag_id in asset.dags.producers})
+        chosen: list[Producer | NotReadyError] = []
+        for asset in assets:
+            try:
+                chosen.append(cls._chosen(asset, dags))
+            except NotReadyError as error:
+                chosen.append(error)
+        return chosen
+
+    @classmethod
+    def _chosen(cls, asset: PartitionedAsset, dags: _Dags) -> Producer:
+        producers = dags.producers(asset.name, asset.dags.producers)
         if not producers and asset.dags.absent:
             reasons = "; ".join(f"{asset.name!r} is made by {one.why}" for one in asset.dags.absent)
             raise NotReadyError(f"nothing can be asked of it now: {reasons}")
@@ -77,7 +96,7 @@ class Producer:
 
         :raises NotReadyError: if it does so no more, or its file is away or has errors.
         """
-        producers = _read(asset, [dag_id])
+        producers = _Dags.read([dag_id]).producers(asset, [dag_id])
         if not producers or asset not in DagNode.of(producers[0].dag).writes:
             raise NotReadyError(
                 f"Dag {dag_id} makes no partitions of asset {asset!r} any more, or its file is away; what was asked for"
@@ -136,24 +155,42 @@ def as_of_now(producers: Sequence[Producer]) -> list[Producer]:
     return [attrs.evolve(each, is_paused=paused.get(each.dag_id, each.is_paused)) for each in producers]
 
 
-def _read(asset: str, dag_ids: Sequence[str]) -> list[Producer]:
-    from airflow.models.dag import DagModel
+@attrs.frozen
+class _Dags:
+    """Dags as Airflow has them now, by id: its rows of them, and their serialized forms."""
 
-    producers = []
-    with open_session() as session:
-        query = select(DagModel).where(DagModel.dag_id.in_(dag_ids), DagModel.is_stale.is_(False))
-        models = {row.dag_id: row for row in session.scalars(query)} if dag_ids else {}
-    for serialized in serialized_dags(list(models)):
-        try:
-            producer = _producer(asset, models[serialized.dag_id], serialized)
-        except DeserializationError as error:
-            raise NotReadyError(
-                f"Dag {serialized.dag_id} can't be read as Airflow has serialized it, so nothing can be asked of it:"
-                f" {error.__cause__ or error}; once its file is parsed again it can"
-            ) from error
-        if producer is not None:
-            producers.append(producer)
-    return producers
+    models: Mapping[str, DagModel]
+    serialized: Mapping[str, SerializedDag]
+
+    @classmethod
+    def read(cls, dag_ids: Collection[str]) -> _Dags:
+        """Those of the Dags that are not stale, by a few statements for all of them."""
+        from airflow.models.dag import DagModel
+
+        models: dict[str, DagModel] = {}
+        with open_session() as session:
+            for portion in portions(sorted(dag_ids)):
+                query = select(DagModel).where(DagModel.dag_id.in_(portion), DagModel.is_stale.is_(False))
+                models |= {row.dag_id: row for row in session.scalars(query)}
+        return cls(models, {dag.dag_id: dag for dag in serialized_dags(models)})
+
+    def producers(self, asset: str, dag_ids: Sequence[str]) -> list[Producer]:
+        """Those of some Dags that have a run for each partition of an asset, by id.
+
+        :raises NotReadyError: if one of them can't be read.
+        """
+        producers = []
+        for dag_id in sorted(self.serialized.keys() & set(dag_ids)):
+            try:
+                producer = _producer(asset, self.models[dag_id], self.serialized[dag_id])
+            except DeserializationError as error:
+                raise NotReadyError(
+                    f"Dag {dag_id} can't be read as Airflow has serialized it, so nothing can be asked of it:"
+                    f" {error.__cause__ or error}; once its file is parsed again it can"
+                ) from error
+            if producer is not None:
+                producers.append(producer)
+        return producers
 
 
 def _producer(asset: str, model: DagModel, serialized: SerializedDag) -> Producer | None:

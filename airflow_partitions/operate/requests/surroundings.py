@@ -36,6 +36,7 @@ class Surroundings:
 
     :param makers: assets, each with the Dag that makes it.
     :param dags: the only others that are looked at; all if not given.
+    :param states: of assets, by name, as far as they have been read as of then.
     :ivar lacking: upstream partitions that are needed, not there, and made by no Dag that could be asked, by asset.
     :ivar stays: downstream partitions that become stale, since ``rerun`` of their Dag does not make them again.
     """
@@ -45,6 +46,7 @@ class Surroundings:
         makers: Sequence[tuple[PartitionedAsset, Producer]],
         now: datetime,
         dags: Collection[str] | None = None,
+        states: Mapping[str, AssetStates] | None = None,
     ) -> None:
         self.lacking: dict[str, Selection] = {}
         self.stays: PartitionsOfDags = {}
@@ -54,7 +56,7 @@ class Surroundings:
         self._assets = {asset.name: asset for asset, _ in makers}
         self._producers: dict[str, Producer | None] = {asset.name: producer for asset, producer in makers}
         self._timetables: dict[str, Partitioned] = {producer.dag_id: producer.timetable for _, producer in makers}
-        self._states: dict[str, AssetStates] = {}
+        self._states: dict[str, AssetStates] = dict(states or {})
 
     def asset(self, name: str) -> PartitionedAsset:
         """The asset of that *name*.
