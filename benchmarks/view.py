@@ -1,7 +1,8 @@
-"""100,000 partitions (2,000 days of 50 regions) in a browser: until they are seen, how they move, what they take.
+"""The view in a browser: 100,000 partitions (2,000 days of 50 regions), by states and by a value, and the board.
 
-Times are wall time, of a browser without a graphics card on the machine of the server: on a busy machine they tell
-little. Airflow's own page of a Dag is measured beside it, with as many runs of the Dag as the asset has partitions.
+Measured is until they are seen, how they move, and what they take. Times are wall time, of a browser
+without a graphics card on the machine of the server: on a busy machine they tell little.
+Airflow's own page of a Dag is measured beside it, with as many runs of the Dag as the asset has partitions.
 """
 
 from __future__ import annotations
@@ -13,27 +14,25 @@ import statistics
 import sys
 import tempfile
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import psutil
 from rich.console import Console
 from rich.table import Table
 
 from airflow_partitions.view.apps import BUNDLES
+from benchmarks import view_board
+from benchmarks.view_page import Row, frames, loaded, memory_of, row
 from tests.view.browser import chromium, signed_in
 from tests.view.running_server import RunningServer, free_port
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-    Row = dict[str, Any]
-
 ROUNDS = 5
 ASSET = "region_days"
 PICTURE, FRAMES, MEMORY, BUNDLE = 1.5, 50, 300e6, 120_000
-MOVES = 120
 # Whether the largest canvas of the page has been drawn on.
 DRAWN = """() => {
     const [canvas] = [...document.querySelectorAll('[role=application] canvas')].filter(each => each.width > 0);
@@ -41,13 +40,10 @@ DRAWN = """() => {
     const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, 8);
     return data.some(value => value > 0) && performance.now();
 }"""
+# The scale of values is below the picture once there are some.
+VALUED = f"() => document.querySelector('[aria-label=Legend]') !== null && ({DRAWN})()"
 # Airflow's own grid has a bar for each run that it shows.
 OWN = "() => document.querySelectorAll('a[href*=\"/runs/\"]').length > 5 && performance.now()"
-COUNT_FRAMES = """() => {
-    window.frames_drawn = [];
-    const count = at => { window.frames_drawn.push(at); window.frames_counted = requestAnimationFrame(count); };
-    window.frames_counted = requestAnimationFrame(count);
-}"""
 
 
 def measure(browser: Browser, server: RunningServer) -> list[Row]:
@@ -60,6 +56,9 @@ def measure(browser: Browser, server: RunningServer) -> list[Row]:
     rows.append(row("first useful picture", f"{median:.2f} s", median, PICTURE, "< 1.5 s"))
     median = statistics.median(clicked(page, server) for _ in range(ROUNDS))
     rows.append(row("the same, from the overview", f"{median:.2f} s", median, PICTURE, "< 1.5 s"))
+    seconds = [loaded(page, f"{ours}?value=rows", VALUED) for _ in range(ROUNDS)]
+    median = statistics.median(seconds)
+    rows.append(row("100,000 cells coloured by a value", f"{median:.2f} s", median, PICTURE, "< 1.5 s"))
     page.context.close()
     page = signed_in(browser, server.address, server.token("admin"))  # that has seen nothing else
     loaded(page, ours, DRAWN)
@@ -86,16 +85,6 @@ def measure(browser: Browser, server: RunningServer) -> list[Row]:
     return rows
 
 
-def row(what: str, measured: str, value: float, most: float | None, wanted: str = "") -> Row:
-    return {"what": what, "measured": measured, "wanted": wanted, "missed": most is not None and value > most}
-
-
-def loaded(page: Page, address: str, seen: str) -> float:
-    """The seconds from asking for a page until what is looked for is seen."""
-    page.goto(address, wait_until="commit")
-    return float(page.wait_for_function(seen, polling="raf", timeout=120_000).json_value()) / 1e3
-
-
 def clicked(page: Page, server: RunningServer) -> float:
     """The seconds from a click on the overview until the picture of the asset is seen."""
     page.goto(f"{server.address}/plugin/partitions")
@@ -105,33 +94,6 @@ def clicked(page: Page, server: RunningServer) -> float:
     before = float(page.evaluate("performance.now()"))
     link.click()
     return (float(page.wait_for_function(DRAWN, polling="raf").json_value()) - before) / 1e3
-
-
-def frames(page: Page, key: str | None) -> tuple[float, float]:
-    """The frames per second while the wheel turns over the picture, and the milliseconds of the longest."""
-    box = page.get_by_role("application").bounding_box()
-    assert box is not None
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + min(box["height"], 300) / 2)
-    if key is not None:
-        page.keyboard.down(key)
-    page.evaluate(COUNT_FRAMES)
-    for i in range(MOVES):
-        page.mouse.wheel(0, 60 if i < MOVES // 2 else -60)
-    times = page.evaluate("() => { cancelAnimationFrame(window.frames_counted); return window.frames_drawn; }")
-    if key is not None:
-        page.keyboard.up(key)
-    lengths = [after - before for before, after in pairwise(times)]
-    return 1e3 * len(lengths) / sum(lengths), max(lengths)
-
-
-def memory_of(page: Page) -> float:
-    """Bytes that the process of a page has for itself alone, without garbage."""
-    browser = page.context.browser
-    assert browser is not None
-    page.context.new_cdp_session(page).send("HeapProfiler.collectGarbage")
-    processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
-    renderers = [psutil.Process(each["id"]) for each in processes if each["type"] == "renderer"]
-    return float(max(process.memory_full_info().uss for process in renderers))
 
 
 def add_runs(server: RunningServer) -> None:
@@ -149,7 +111,7 @@ def add_runs(server: RunningServer) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.view", description="100,000 partitions in a browser")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.view", description="the view in a browser")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as home, Console(stderr=True).status("making an Airflow …") as status:
@@ -160,6 +122,8 @@ def main() -> int:
             status.update("looking at it …")
             with chromium() as browser:
                 rows = measure(browser, server)
+                status.update("looking at the board …")
+                rows += view_board.measure(browser, server)
         finally:
             server.stop()
     if chosen.json:
@@ -170,7 +134,7 @@ def main() -> int:
 
 
 def show(rows: list[Row]) -> None:
-    table = Table("what", title="100,000 partitions in a browser")
+    table = Table("what", title="The view in a browser")
     for name in ("measured", "wanted"):
         table.add_column(name, justify="right", no_wrap=True)
     for each in rows:
