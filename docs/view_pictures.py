@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,21 @@ from tests.view.browser import chromium, signed_in  # noqa: E402
 from tests.view.running_server import RunningServer, free_port  # noqa: E402
 
 VIEW = "/plugin/partitions"
+WINTER = f"{VIEW}/board?days=90&until=2013-04-01T00:00:00Z"
 #: Each page by the name of its picture: its address, the height of what is shown, and the theme.
 PAGES = {
     "view-assets": (VIEW, 640, "light"),
-    "view-board": (f"{VIEW}/board?days=90&until=2013-04-01T00:00:00Z", 640, "light"),
+    "view-board": (WINTER, 640, "light"),
+    "view-rectangle": (f"{WINTER}&search=mart_1", 480, "light"),
+    "view-fill": (f"{WINTER}&search=mart_1", 720, "light"),
     "view-asset": (f"{VIEW}/assets/airport_days?start=2013-02-01T00:00:00Z&end=2013-04-01T00:00:00Z", 640, "light"),
+    "view-calendar": (f"{VIEW}/assets/deliveries?calendar=&select=2023-06-04,2023-06-11,2023-06-18", 560, "light"),
+    "view-values": (
+        f"{VIEW}/assets/deliveries?start=2023-02-01T00:00:00Z&end=2023-05-01T00:00:00Z&value=rows",
+        520,
+        "light",
+    ),
+    "view-tasks": (f"{VIEW}/assets/steps?tasks=", 480, "light"),
     "view-partition": (f"{VIEW}/assets/days/partitions/2013-02-08", 640, "light"),
     "view-doctor": (f"{VIEW}/doctor", 536, "light"),
     "view-dag": ("/dags/days/plugin/partitions-of-dag", 640, "light"),
@@ -33,6 +43,30 @@ LATER_PAGES = {
     "view-requests": (f"{VIEW}/requests", 480, "light"),
     "view-request": (f"{VIEW}/requests/1", 620, "light"),
 }
+
+
+def marked(page: Any) -> None:
+    """A rectangle of three assets and some days, marked by dragging."""
+    places = []
+    for asset, day in (("mart_1_clean", 70), ("mart_1_report", 84)):
+        box = page.locator(f"[data-strip='{asset}']").bounding_box()
+        places.append((box["x"] + (day + 0.5) * box["width"] / 90, box["y"] + box["height"] / 2))
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    page.mouse.move(*places[1], steps=4)
+    page.mouse.up()
+    page.mouse.move(0, 0)
+
+
+def filled(page: Any) -> None:
+    """The dialog that says what would fill a rectangle."""
+    marked(page)
+    page.get_by_role("button", name="Fill 3 assets").click()
+    page.get_by_role("dialog").get_by_role("table").first.wait_for()
+
+
+#: What is done on a page before its picture is taken.
+DEEDS: Mapping[str, Callable[[Any], None]] = {"view-rectangle": marked, "view-fill": filled}
 #: What is asked for before, so that there are requests.
 ORDERS = {
     "airport_days": {"select": "airport in EWR,JFK", "states": ["missing"], "label": "after the outage"},
@@ -60,6 +94,9 @@ def main(*names: str) -> None:
                     page = signed_in(browser, server.address, token, viewport=size, color_scheme=theme)
                     camera = Camera(page, server.address)
                     camera.open(path)
+                    if name in DEEDS:
+                        DEEDS[name](page)
+                        camera.settle()
                     camera.take(name, page.locator("[data-scroll]" if path.startswith(VIEW) else "body"), margin=0)
 
         take(PAGES)
