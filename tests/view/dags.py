@@ -115,6 +115,11 @@ WEEK = PartitionByInterval("@hourly", start="2024-01-01", end="2024-01-08", name
 SLASHES = Asset("s3://lake/hours")
 with DAG("slashes", schedule=Partitioned("@hourly", WEEK, asset=SLASHES), tags=["raw"]):
     EmptyOperator(task_id="write", outlets=[SLASHES])
+STEPS = Asset("steps")
+with DAG("steps", schedule=Partitioned("@daily", WINTER, asset=STEPS), tags=["steps"]):
+    load, clean = EmptyOperator(task_id="load"), EmptyOperator(task_id="clean")
+    write, announce = EmptyOperator(task_id="write", outlets=[STEPS]), EmptyOperator(task_id="announce")
+    load >> clean >> write >> announce
 
 
 def chain(mart: int) -> None:

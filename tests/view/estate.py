@@ -37,6 +37,7 @@ def fill(metadata: Metadata, folder: Path) -> None:
     _fill_regions(metadata, made)
     _fill_deliveries(metadata, made)
     _fill_small(metadata, made, now)
+    _fill_steps(metadata, made)
     for name in ("region_days", "hourly_departures", "open_hours"):
         update_ledger(name, partitioned_asset(name).meaning)
 
@@ -144,6 +145,26 @@ def _fill_small(metadata: Metadata, made: datetime, now: datetime) -> None:
     put_runs(metadata, "open_hours", hours[-6:-3], "running", now)
     put_runs(metadata, "open_hours", hours[-3:], "queued", now)
     metadata.emit("single", "only", at=made)
+
+
+def _fill_steps(metadata: Metadata, made: datetime) -> None:
+    """Four tasks a day: on every tenth day the second fails, so those after it do not begin; the last are at work."""
+    days = keys_of("steps")
+    failed, working, without = set(days[5::10]), set(days[-3:-1]), {days[20], days[-1]}
+    succeeded = [day for day in days if day not in failed | working | without]
+    metadata.emit("steps", *succeeded, at=made + timedelta(hours=1), **_size(60))
+    by_state = {
+        "success": (succeeded, ("success", "success", "success", "success")),
+        "failed": (sorted(failed), ("success", "failed", "upstream_failed", "upstream_failed")),
+        "running": (sorted(working), ("success", "up_for_retry", None, None)),
+    }
+    for state, (some, tasks) in by_state.items():
+        put_runs(metadata, "steps", some, state, made)
+        for number, (task_id, task) in enumerate(zip(("load", "clean", "write", "announce"), tasks, strict=True)):
+            has_begun = task in ("success", "failed", "up_for_retry")
+            times = {"start_date": made, "end_date": made + timedelta(seconds=20 + 65 * number)} if has_begun else {}
+            tries = (3 if task == "failed" else 1) if has_begun else 0
+            put_tasks(metadata, "steps", some, task_id, task, made, tries, **times)
 
 
 def _size(rows: int) -> dict[str, dict[str, int]]:

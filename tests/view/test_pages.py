@@ -20,6 +20,7 @@ PAGES = {
     "/assets/days": "days",
     "/assets/hourly_departures": "hourly_departures",
     "/assets/deliveries?calendar=": "deliveries",
+    "/assets/steps?tasks=": "steps",
     "/assets/region_days": "region_days",
     "/assets/airport_days": "airport_days",
     "/assets/load_days": "load_days",

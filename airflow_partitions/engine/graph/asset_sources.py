@@ -34,6 +34,7 @@ class AssetSource:
     :ivar schedule: when its runs begin, in words; ``None`` if that can't be read.
     :ivar file: from the folder of its bundle.
     :ivar place: of what it makes; ``None`` if it does not say it.
+    :ivar tasks: number of its tasks; ``None`` if that can't be read.
     """
 
     dag_id: str
@@ -41,18 +42,20 @@ class AssetSource:
     schedule: str | None
     file: str | None
     place: AssetPlace | None
+    tasks: int | None
 
 
 def asset_sources(asset: PartitionedAsset) -> list[AssetSource]:
     """The Dags that make an *asset*, by id; no others are read."""
     sources: list[AssetSource] = []
     for dag in serialized_dags(asset.dags.producers):
-        schedule, place = None, None
+        schedule, place, tasks = None, None, None
         with suppress(DeserializationError):  # the doctor tells of it
+            tasks = len(dag.task_ids)
             schedule = schedule_words(dag.timetable)
             frames = DagNode.serialized(dag).frames.get(asset.name)
             if frames is not None and frames.stored is not None:
                 kind = None if frames.storage is None else frames.storage.get("kind")
                 place = AssetPlace(frames.stored.path, kind, frames.stored.format)
-        sources.append(AssetSource(dag.dag_id, dag.description, schedule, dag.file, place))
+        sources.append(AssetSource(dag.dag_id, dag.description, schedule, dag.file, place, tasks))
     return sources

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 from functools import cached_property
+from graphlib import TopologicalSorter
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
@@ -107,6 +108,22 @@ class SerializedDag:
                 for task_id, task in own
                 for form in task.get("outlets") or ()
             )
+        except Exception as error:
+            raise DeserializationError(self.dag_id) from error
+
+    @cached_property
+    def task_ids(self) -> tuple[str, ...]:
+        """The ids of its tasks, each after those that it waits for.
+
+        :raises DeserializationError: if they can't be read.
+        """
+        try:
+            tasks = [task[Encoding.VAR] for task in self._form["dag"]["tasks"]]
+            order = TopologicalSorter[str]({task["task_id"]: () for task in tasks})
+            for task in tasks:
+                for task_id in task.get("downstream_task_ids") or ():
+                    order.add(task_id, task["task_id"])
+            return tuple(order.static_order())
         except Exception as error:
             raise DeserializationError(self.dag_id) from error
 

@@ -107,6 +107,7 @@ class Source(Answer):
     schedule: str | None = Field(description="When its runs begin, in words", examples=["daily, in America/New_York"])
     file: str | None = Field(description="Its file, from the folder of its bundle", examples=["flights.py"])
     place: StoragePlace | None = Field(description="Of what it makes; null if it does not say it")
+    tasks: int | None = Field(description="Number of its tasks; null if that can't be read", examples=[3])
 
 
 class AssetDetails(Asset):

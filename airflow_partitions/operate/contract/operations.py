@@ -27,6 +27,7 @@ from airflow_partitions.operate.contract.requests import (
     ShowRequest,
 )
 from airflow_partitions.operate.contract.states import CountStates, ListMaterializations, ListStates, ShowPartition
+from airflow_partitions.operate.contract.tasks import ShowTasks
 from airflow_partitions.operate.contract.upkeep import Reconcile, ShowUpkeep
 from airflow_partitions.operate.contract.values import ShowValues
 
@@ -43,6 +44,7 @@ OPERATIONS: tuple[type[Operation], ...] = (
     ShowPartition,
     ShowGrid,
     ShowValues,
+    ShowTasks,
     ShowBoard,
     PlanPartitions,
     MaterializePartitions,

@@ -43,8 +43,8 @@ def list_keys(asked: ListKeys, _: Asker) -> dict[str, Any]:
     is_finite = definition.time is None or definition.time.start is not None or asked.select
     count = len(selection) if is_finite else None
     after = None if asked.cursor is None else definition.parse(asked.cursor)
-    walk = _walk(selection, after, oldest_first=asked.oldest_first)
-    keys = (key for key in walk if part in str(key).casefold())
+    every = walk(selection, after, oldest_first=asked.oldest_first)
+    keys = (key for key in every if part in str(key).casefold())
     answer = page("keys", keys, asked.limit, lambda key: key_form(definition, key))
     return answer | {"count": None if part else count}
 
@@ -125,7 +125,7 @@ def _dimension(definition: PartitionDefinition, name: str) -> PartitionDefinitio
     raise SelectionError(f"{definition!r} has no dimension {name!r}; expected one of {names}")
 
 
-def _walk(selection: Selection, after: Key | None, *, oldest_first: bool) -> Iterator[Key]:
+def walk(selection: Selection, after: Key | None, *, oldest_first: bool) -> Iterator[Key]:
     """The keys of a *selection* after one of them, interval by interval."""
     definition, time = selection.definition, selection.definition.time
     last = None if after is None else definition.interval_of(after)

@@ -53,6 +53,7 @@ def say(server: Server, estate: Metadata, capsys: pytest.CaptureFixture[str], mo
         ("reconcile", "days", "customers"),
         ("list",),
         ("status", "days", "2013-03"),
+        ("tasks", "days", "2013-03-01..2013-03-05", "--limit", "3"),
         ("explain", "days", "2013-03-01"),
         ("plan", "days", "2013-03-01..2013-03-05"),
         ("materialize", "days", "2013-03-01..2013-03-05", "--dry-run"),

@@ -24,6 +24,7 @@ ANSWERS = {
     "GET /assets/{asset}/grid": (401, 200, 403, 200),
     "GET /board": (401, 200, 200, 200),
     "GET /assets/{asset}/values": (401, 200, 403, 200),
+    "GET /assets/{asset}/tasks": (401, 200, 403, 200),
     "GET /assets/{asset}/partitions/{key}": (401, 200, 403, 200),
     "GET /assets/{asset}/materializations": (401, 200, 403, 200),
     "GET /assets/{asset}/plan": (401, 200, 403, 200),

@@ -30,7 +30,14 @@ def put_runs(metadata: Metadata, dag_id: str, keys: list[str], state: str, began
 
 
 def put_tasks(
-    metadata: Metadata, dag_id: str, keys: list[str], task_id: str, state: str, began: datetime, tries: int = 1
+    metadata: Metadata,
+    dag_id: str,
+    keys: list[str],
+    task_id: str,
+    state: str | None,
+    began: datetime,
+    tries: int = 1,
+    **values: Any,
 ) -> None:
     """The task instances of runs of :func:`put_runs`."""
     from airflow.models.base import Base
@@ -43,7 +50,7 @@ def put_tasks(
                 "id": uuid4(), "dag_id": dag_id, "task_id": task_id, "run_id": f"{dag_id} {key} {began.isoformat()}",
                 "state": state, "map_index": -1, "pool": "default_pool", "pool_slots": 1, "try_number": tries,
                 "max_tries": 0, "queue": "default", "priority_weight": 1, "dag_version_id": version,
-                "custom_operator_name": "", "executor_config": {},
+                "custom_operator_name": "", "executor_config": {}, **values,
             }
             for key in keys
         ]  # fmt: skip

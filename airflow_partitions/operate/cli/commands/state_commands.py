@@ -15,6 +15,7 @@ from airflow_partitions.operate.contract.changes import ListChanges
 from airflow_partitions.operate.contract.failures import ListFailures
 from airflow_partitions.operate.contract.keys import AddKeys, ListKeys
 from airflow_partitions.operate.contract.states import ListStates, ShowPartition
+from airflow_partitions.operate.contract.tasks import ShowTasks
 
 _STATUS_NOTES = "exit status: 0 if all of them are materialized and up to date, else 1\n"
 
@@ -78,6 +79,23 @@ def states() -> tuple[CLICommand, ...]:
             """,
             (
                 *arguments(ShowBoard, without=("columns",)),
+                *SOURCE,
+                OUTPUT,
+            ),
+        ),
+        command(
+            "tasks",
+            "tasks.tasks",
+            "Show the tasks of a Dag, partition by partition",
+            "Show the state of every task in the newest run of each partition, a row for each task: which step of a Dag"
+            " fails, and on which days. The newest partitions are shown; --after leads to those before them.",
+            """
+            airflow asset-partitions tasks daily_delays
+            airflow asset-partitions tasks daily_delays 2013-02-01..2013-03-01 --limit 200
+            airflow asset-partitions tasks daily_delays --output plain | grep failed
+            """,
+            (
+                *arguments(ShowTasks),
                 *SOURCE,
                 OUTPUT,
             ),

@@ -14,11 +14,14 @@ import { ValuePicker } from "../values/ValuePicker";
 export const AssetHead = ({
   arrangement,
   shown: { states, onStates, value, onValue, form, onForm },
+  several,
   mayChange,
   onPaste,
 }: {
   readonly arrangement: Arrangement;
   readonly shown: Shown;
+  /** Whether a Dag that makes them has more than one task. */
+  readonly several: boolean;
   readonly mayChange: boolean;
   /** Somebody wants to paste a list of keys. */
   readonly onPaste: () => void;
@@ -44,8 +47,8 @@ export const AssetHead = ({
             </Button>
           </>
         ) : null}
-        {form !== "table" ? <ValuePicker value={value} onValue={onValue} /> : null}
-        <FormPicker form={form} daily={daily} onForm={onForm} />
+        {form === null || form === "calendar" ? <ValuePicker value={value} onValue={onValue} /> : null}
+        <FormPicker form={form} daily={daily} several={several} onForm={onForm} />
       </HStack>
     </Flex>
   );

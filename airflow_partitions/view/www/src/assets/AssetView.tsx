@@ -17,6 +17,7 @@ import type { components } from "../rest/schema";
 import { SelectionBar } from "../selection/SelectionBar";
 import { useCounts } from "../selection/useCounts";
 import { usePicture } from "../selection/usePicture";
+import { TaskMatrix } from "../tasks/TaskMatrix";
 import { Description } from "./AssetAbout";
 import { AssetFoot } from "./AssetFoot";
 import { AssetHead } from "./AssetHead";
@@ -65,11 +66,25 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
         </Alert.Root>
       ))}
       <PausedDags dags={asset.paused} mayChange={mayChange} />
-      <AssetHead arrangement={arrangement} shown={shown} mayChange={mayChange} onPaste={() => setPasted("")} />
+      <AssetHead
+        arrangement={arrangement}
+        shown={shown}
+        several={asset.sources.some(({ tasks }) => (tasks ?? 0) > 1)}
+        mayChange={mayChange}
+        onPaste={() => setPasted("")}
+      />
       <KeysDialog asset={name} first={pasted ?? ""} open={pasted !== undefined} onClose={() => setPasted(undefined)} />
       <Box>
         {shown.form === "table" ? (
           <StretchTable asset={name} select={select} states={states} />
+        ) : shown.form === "tasks" ? (
+          <TaskMatrix
+            arrangement={arrangement}
+            definition={definition}
+            shown={shown}
+            tasks={asset.sources.reduce((sum, source) => sum + (source.tasks ?? 0), 0)}
+            onSeen={setInView}
+          />
         ) : shown.form === "calendar" ? (
           <Calendar
             arrangement={arrangement}

@@ -230,6 +230,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/assets/{asset}/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Tasks
+         * @description The state of every task in the newest run of each partition: which step of a Dag fails, and on which days.
+         *
+         *     The newest partitions come first; the cursor leads to those before them.
+         */
+        get: operations["show_tasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/board": {
         parameters: {
             query?: never;
@@ -1268,6 +1290,11 @@ export interface components {
              */
             line: (number | null)[];
             /**
+             * Line Told
+             * @description How many partitions tell one, for each column: by these several columns together have their mean
+             */
+            line_told: number[];
+            /**
              * Least
              * @description The smallest of the cells of all rows; null without any
              */
@@ -1346,6 +1373,24 @@ export interface components {
             name: string;
             /** Passed */
             passed: boolean;
+        };
+        /**
+         * DagTasks
+         * @description The tasks of a Dag, partition by partition.
+         */
+        DagTasks: {
+            /** Dag Id */
+            dag_id: string;
+            /**
+             * Runs
+             * @description One for each partition; null where no run is known
+             */
+            runs: (components["schemas"]["TaskRun"] | null)[];
+            /**
+             * Tasks
+             * @description Those before others first; after them those that only older runs have, if any
+             */
+            tasks: components["schemas"]["TaskRow"][];
         };
         /**
          * Deadline
@@ -1532,6 +1577,12 @@ export interface components {
              * @description Of all inputs; one that was read twice counts twice
              */
             read_files?: number | null;
+            /**
+             * Unproven
+             * @description Names of the inputs whose reads nothing counted where the job ran, so that what was read is not proven; null if all is, or nothing was read by Spark
+             * @example hourly_flights
+             */
+            unproven?: string | null;
             /**
              * At
              * @description With UTC offset
@@ -2124,6 +2175,12 @@ export interface components {
              * @description Of all inputs; one that was read twice counts twice
              */
             read_files?: number | null;
+            /**
+             * Unproven
+             * @description Names of the inputs whose reads nothing counted where the job ran, so that what was read is not proven; null if all is, or nothing was read by Spark
+             * @example hourly_flights
+             */
+            unproven?: string | null;
             /**
              * Key
              * @example 2013-03-01
@@ -3017,6 +3074,12 @@ export interface components {
             file: string | null;
             /** @description Of what it makes; null if it does not say it */
             place: components["schemas"]["StoragePlace"] | null;
+            /**
+             * Tasks
+             * @description Number of its tasks; null if that can't be read
+             * @example 3
+             */
+            tasks: number | null;
         };
         /**
          * State
@@ -3334,6 +3397,111 @@ export interface components {
              * @description Why nothing can be told
              */
             error: string | null;
+        };
+        /**
+         * TaskCell
+         * @description A task in a run: its newest try; of mapped instances all together.
+         */
+        TaskCell: {
+            /**
+             * State
+             * @description As Airflow has it, such as up_for_retry; of several instances that which needs somebody most; null before anything was decided
+             * @example success
+             */
+            state: string | null;
+            /**
+             * Tries
+             * @description As far as they were begun; of several instances the most
+             */
+            tries: number;
+            /**
+             * Began
+             * @description When the newest try did, with UTC offset; of several instances the first
+             */
+            began: string | null;
+            /**
+             * Seconds
+             * @description From that begin to the end, of several instances to the last one; null as long as one has not ended
+             */
+            seconds: number | null;
+            /**
+             * Instances
+             * @description Number of mapped instances; null of a task without them
+             */
+            instances?: number | null;
+        };
+        /**
+         * TaskMatrix
+         * @description The tasks that make an asset's partitions, partition by partition.
+         */
+        TaskMatrix: {
+            /** Asset */
+            asset: string;
+            /**
+             * Partitions
+             * @description In order of time; without time in the declared order
+             */
+            partitions: components["schemas"]["TaskPartition"][];
+            /**
+             * Dags
+             * @description Those that make it, by id
+             */
+            dags: components["schemas"]["DagTasks"][];
+            /**
+             * Cursor
+             * @description From which the partitions before these go on; null at the end
+             */
+            cursor: string | null;
+        };
+        /**
+         * TaskPartition
+         * @description A partition whose tasks are told.
+         */
+        TaskPartition: {
+            /**
+             * Key
+             * @example 2013-03-01
+             */
+            key: string;
+            /**
+             * Start
+             * @description Begin of its interval, with UTC offset; null without time
+             */
+            start: string | null;
+            /**
+             * End
+             * @description End of its interval, not part of it
+             */
+            end: string | null;
+            /** @description Of the partition itself */
+            state: components["schemas"]["State"];
+        };
+        /**
+         * TaskRow
+         * @description A task, partition by partition.
+         */
+        TaskRow: {
+            /** Task Id */
+            task_id: string;
+            /**
+             * Cells
+             * @description One for each partition; null where no run is known, or the run does not have the task
+             */
+            cells: (components["schemas"]["TaskCell"] | null)[];
+        };
+        /**
+         * TaskRun
+         * @description The newest run of a Dag for a partition.
+         */
+        TaskRun: {
+            /** Run Id */
+            run_id: string;
+            /**
+             * State
+             * @description As Airflow has it
+             * @example success
+             */
+            state: string;
         };
         /**
          * UpkeepStatus
@@ -4290,6 +4458,81 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CellValues"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_tasks: {
+        parameters: {
+            query?: {
+                /** @description Which partitions: keys, ranges without their end, conditions on dimensions, latest or all */
+                select?: string | null;
+                /** @description The most partitions */
+                limit?: number;
+                /** @description The cursor of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the asset; a slash in it is written %2F */
+                asset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskMatrix"];
                 };
             };
             /** @description Unauthorized */

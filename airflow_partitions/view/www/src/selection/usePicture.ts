@@ -9,12 +9,15 @@ import { isValue, type Value } from "../values/value";
 const PAUSE = 400;
 
 /** In what partitions are shown instead of one picture of all. */
-const FORMS = ["table", "calendar"] as const;
+const FORMS = ["table", "calendar", "tasks"] as const;
 export type Form = (typeof FORMS)[number];
 export const isForm = (text: string): text is Form => FORMS.some((form) => form === text);
 
 /** Before the name of a dimension of which one value is shown. */
 const ONLY = "only.";
+
+/** What shows partitions in one form and in no other. */
+const inForm = (form: Form | null) => Object.fromEntries(FORMS.map((one) => [one, one === form ? "" : null]));
 
 const viewOf = (parameters: URLSearchParams): Span | null => {
   const [start, end] = ["start", "end"].map((name) => Date.parse(parameters.get(name) ?? ""));
@@ -38,7 +41,7 @@ export const usePicture = () => {
     view,
     setView,
     select: parameters.get("select") ?? "",
-    onSelect: (text: string) => put({ select: text || null }),
+    onSelect: (text: string) => put({ select: text || null, before: null }),
     states: (parameters.get("states") ?? "").split(",").filter(isState),
     onStates: (chosen: readonly State[]) => put({ states: chosen.join(",") || null }),
     across: parameters.get("across") ?? undefined,
@@ -56,10 +59,13 @@ export const usePicture = () => {
     only,
     value: isValue(value) ? value : null,
     onValue: (chosen: Value | null) => put({ value: chosen }),
+    /** The key before which the partitions are whose tasks are shown; `null` for the newest. */
+    before: parameters.get("before"),
+    onBefore: (key: string | null) => put({ before: key }),
     form: FORMS.find((form) => parameters.has(form)) ?? null,
     /** Select something, and list it. */
-    onList: (text: string) => put({ select: text, table: "", calendar: null }),
-    onForm: (form: Form | null) => put(Object.fromEntries(FORMS.map((one) => [one, one === form ? "" : null]))),
+    onList: (text: string) => put({ select: text, ...inForm("table") }),
+    onForm: (form: Form | null) => put({ before: null, ...inForm(form) }),
   };
 };
 

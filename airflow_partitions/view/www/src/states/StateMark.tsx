@@ -1,5 +1,4 @@
-import { chakra } from "@chakra-ui/react";
-
+import { Mark } from "./Mark";
 import { looks, type State } from "./state";
 
 /** A state as a coloured square with its mark; give `label={null}` where its name stands beside it. */
@@ -11,28 +10,4 @@ export const StateMark = ({
   readonly state: State;
   readonly size?: string;
   readonly label?: string | null;
-}) => {
-  const { area, ink, path, filled } = looks[state];
-  return (
-    <chakra.svg
-      viewBox="0 0 16 16"
-      width={size}
-      height={size}
-      flexShrink={0}
-      display="inline-block"
-      verticalAlign="-0.125em"
-      borderRadius="2px"
-      bg={area}
-      color={ink}
-      role={label === null ? undefined : "img"}
-      aria-label={label ?? undefined}
-      aria-hidden={label === null ? true : undefined}
-    >
-      {filled ? (
-        <path d={path} fill="currentColor" />
-      ) : (
-        <path d={path} fill="none" stroke="currentColor" strokeWidth={1.8} strokeLinecap="round" />
-      )}
-    </chakra.svg>
-  );
-};
+}) => <Mark look={looks[state]} size={size} label={label} />;
