@@ -10,11 +10,9 @@ from sqlalchemy import select
 
 from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.database.models import Partition
-from airflow_partitions.engine.ledger.addresses import Addresses
-from airflow_partitions.engine.ledger.asset_rows import current_id
 
 if TYPE_CHECKING:
-    from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset
+    from airflow_partitions.operate.states.asset_states import AssetStates
 
 #: So many of the newest are looked at.
 _RECENT = 50
@@ -32,9 +30,9 @@ class Cost:
     bytes: int | None = None
 
 
-def recent_cost(asset: PartitionedAsset, dag_id: str) -> Cost:
-    """The usual cost of a partition of *asset*, made by a run of the Dag."""
-    seconds, sizes = _seconds(dag_id), _sizes(asset)
+def recent_cost(of: AssetStates, dag_id: str) -> Cost:
+    """The usual cost of a partition of an asset, made by a run of the Dag."""
+    seconds, sizes = _seconds(dag_id), _sizes(of)
     return Cost(round(median(seconds), 1) if seconds else None, round(median(sizes)) if sizes else None)
 
 
@@ -52,16 +50,17 @@ def _seconds(dag_id: str) -> list[float]:
         return [(end - start).total_seconds() for start, end in session.execute(query) if start and end]
 
 
-def _sizes(asset: PartitionedAsset) -> list[int]:
+def _sizes(of: AssetStates) -> list[int]:
     """Bytes of the partitions of the newest events; where there are no events any more, of the ledger's last ones."""
     from airflow.models.asset import AssetEvent
 
+    if (asset_id := of.times.asset_id) is None:
+        return []
     with open_session() as session:
-        asset_id = current_id(asset.name)
         events = select(AssetEvent.extra).where(AssetEvent.asset_id == asset_id).order_by(AssetEvent.timestamp.desc())
         extras: list[Any] = list(session.scalars(events.limit(_RECENT)))
         if not extras:
-            where = Partition.asset_id == asset_id, Partition.family == Addresses.by(asset.meaning).family
+            where = Partition.asset_id == asset_id, Partition.family == of.times.family
             newest = select(Partition.bytes).where(*where).order_by(Partition.start.desc()).limit(_RECENT)
             return [size for size in session.scalars(newest) if size is not None]
     sizes = [extra.get("bytes") for extra in extras if isinstance(extra, dict)]

@@ -32,7 +32,7 @@ _AT_WORK = DagRun.state.in_([DagRunState.QUEUED, DagRunState.RUNNING])
 def hold(session: Session, request: Request, *, goes_on: bool = False, dry_run: bool = False) -> None:
     """Hold the Dag of a *request* that is to work while it is paused; a Dag that is held works for any request.
 
-    Whoever calls it has locked the Dag.
+    Whoever calls it has locked the Dag, unless in a dry run.
 
     :param goes_on: whether it was begun before: all requests with runs that have not ended go on with it then.
     :param dry_run: only refuse what is refused: a request that is not kept can hold nothing.

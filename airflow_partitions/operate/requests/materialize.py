@@ -136,7 +136,8 @@ def _begin(
     from airflow.models.backfill import Backfill, ReprocessBehavior
 
     with open_session() as session:
-        lock_dag(session, producer.dag_id)
+        if not dry_run:
+            lock_dag(session, producer.dag_id)
         for other in requests_being_made(session, producer.dag_id):
             check_overlap(selection, other)
         _check_runs(session, producer.dag_id, selection)

@@ -147,7 +147,7 @@ def step_of(around: Surroundings, dag_id: str, role: str, partitions: Selection,
     """
     name = around.outlet(dag_id)
     again = 0 if name is None else around.number_there(name, partitions)
-    cost = Cost() if name is None else recent_cost(around.asset(name), dag_id)
+    cost = Cost() if name is None else recent_cost(around.states(name), dag_id)
     stays = around.stays.get(dag_id, Selection(partitions.definition))
     producer = around.producer_of(dag_id)
     batch, limits = _batch(dag_id, producer), _limits(producer)

@@ -20,7 +20,7 @@ from airflow_partitions.engine.ledger.producers import outlets
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.condition import leaves
 from airflow_partitions.engine.timetables.run_policy import Within
-from airflow_partitions.engine.timetables.upstreams import Upstream
+from airflow_partitions.engine.timetables.upstreams import Upstream, look_up
 from airflow_partitions.operate.requests.producer import Producer
 from airflow_partitions.operate.states import State
 from airflow_partitions.operate.states.asset_states import AssetStates
@@ -57,6 +57,7 @@ class Surroundings:
         self._producers: dict[str, Producer | None] = {asset.name: producer for asset, producer in makers}
         self._timetables: dict[str, Partitioned] = {producer.dag_id: producer.timetable for _, producer in makers}
         self._states: dict[str, AssetStates] = dict(states or {})
+        look_up((each.upstreams for each in self._timetables.values() if each.upstreams is not None), {})
 
     def asset(self, name: str) -> PartitionedAsset:
         """The asset of that *name*.
@@ -115,7 +116,7 @@ class Surroundings:
     def complete(self, dag_id: str, partitions: Selection, planned: Mapping[str, Selection] | None = None) -> Selection:
         """Those *partitions* of a Dag for which all that they need is there, or *planned*."""
         upstreams = self._timetables[dag_id].upstreams
-        if upstreams is None:
+        if upstreams is None or not partitions:
             return partitions
 
         def of(condition: SerializedAssetBase) -> Selection:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import update
+from sqlalchemy.event import listen, remove
 
 from airflow_partitions.core.errors import InvalidRequestError, RequestSizeError, UnknownAssetError
 from airflow_partitions.operate.asker import Asker
@@ -45,6 +46,14 @@ def lists(): ...
 @asset(schedule="@daily", partition=FROM)
 def paused(): ...
 """
+MANY = """
+FROM = PartitionByInterval("@daily", start="2013-01-01")
+for number in range(12):
+    own = Asset(f"many_{number}")
+    upstream = Asset.ref(name=f"many_{number - 1}") if number % 3 else None
+    with DAG(own.name, schedule=Partitioned(upstream, FROM, asset=own)):
+        EmptyOperator(task_id="write", outlets=[own])
+"""
 HOURS = [f"2013-01-{day:02}T{hour:02}:00Z" for day in range(1, 4) for hour in range(24)]
 SPAN = {"since": "2013-01-01T00:00Z", "until": "2013-01-04T00:00Z"}
 
@@ -74,6 +83,35 @@ def left_out(filled: dict[str, Any]) -> dict[str, str]:
 def steps(filled: dict[str, Any]) -> dict[str, tuple[str, str]]:
     """By asset, in order: what is made, and what of it begins at once."""
     return {step["asset"]: (step["selection"], step["begins"]) for step in filled["plan"]["steps"]}
+
+
+def test_a_plan_of_many_assets_reads_dags_and_ledgers_at_once_and_locks_nothing(
+    metadata: Metadata, tmp_path: Path
+) -> None:
+    from airflow.models.dag import DagModel
+
+    metadata.parse(tmp_path, many=MANY)
+    with metadata.engine.begin() as at:
+        at.execute(update(DagModel).values(is_paused=False))
+    statements: list[str] = []
+
+    def note(*of: Any) -> None:
+        statements.append(of[2])
+
+    def planned(number: int) -> list[str]:
+        statements.clear()
+        filled = tried(asset=[f"many_{i}" for i in range(number)])
+        assert (len(filled["plan"]["steps"]), filled["left_out"]) == (number, [])
+        return list(statements)
+
+    planned(12)  # what is kept of Dags is there now
+    listen(metadata.engine, "before_cursor_execute", note)
+    few, many = planned(4), planned(12)
+    remove(metadata.engine, "before_cursor_execute", note)
+    for table in ("serialized_dag", "task_outlet_asset_reference"):
+        assert sum(f"FROM {table}" in one for one in few) == sum(f"FROM {table}" in one for one in many), table
+    assert len(many) - len(few) <= 7 * (12 - 4)  # what each has cost, and whether something is in its way
+    assert not any(one.startswith(("UPDATE", "INSERT")) for one in many)
 
 
 def test_what_is_upstream_is_asked_for_and_what_is_made_of_it_follows(estate: Metadata) -> None:
