@@ -23,10 +23,10 @@ WINTER = f"{VIEW}/board?days=90&until=2013-04-01T00:00:00Z"
 PAGES = {
     "view-assets": (VIEW, 640, "light"),
     "view-board": (WINTER, 640, "light"),
-    "view-rectangle": (f"{WINTER}&search=mart_1", 480, "light"),
+    "view-rectangle": (f"{WINTER}&search=mart_1", 560, "light"),
     "view-fill": (f"{WINTER}&search=mart_1", 720, "light"),
     "view-asset": (f"{VIEW}/assets/airport_days?start=2013-02-01T00:00:00Z&end=2013-04-01T00:00:00Z", 640, "light"),
-    "view-calendar": (f"{VIEW}/assets/deliveries?calendar=&select=2023-06-04,2023-06-11,2023-06-18", 560, "light"),
+    "view-calendar": (f"{VIEW}/assets/deliveries?calendar=&select=2023-06-04,2023-06-11,2023-06-18", 640, "light"),
     "view-values": (
         f"{VIEW}/assets/deliveries?start=2023-02-01T00:00:00Z&end=2023-05-01T00:00:00Z&value=rows",
         520,
