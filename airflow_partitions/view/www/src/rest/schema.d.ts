@@ -3421,7 +3421,7 @@ export interface components {
             began: string | null;
             /**
              * Seconds
-             * @description From that begin to the end, of several instances to the last one; null as long as one has not ended
+             * @description From that begin to the end, of several instances to the last; null as long as one has not ended
              */
             seconds: number | null;
             /**
