@@ -11,6 +11,8 @@ import { valueText, VALUES } from "./value";
 const HEIGHT = 72;
 /** Room above and below for what is outside of the scale. */
 const EDGE = 9;
+/** Radius of a value that no line leads to. */
+const DOT = 2;
 
 /** The value over time, of all rows together: below the cells, in the same columns. */
 export const ValueLine = ({ sheet, layer }: { readonly sheet: Sheet; readonly layer: Layer }) => {
@@ -29,6 +31,7 @@ export const ValueLine = ({ sheet, layer }: { readonly sheet: Sheet; readonly la
       let begun = false; // a gap is where nothing is told
       canvas.beginPath();
       const outside: [number, "above" | "below"][] = [];
+      const alone: [number, number][] = []; // between two gaps, where a line would be a speck
       picture.columns.forEach((column, i) => {
         const amount = line[i] ?? null;
         if (column.end <= view.start || column.start >= view.end) return;
@@ -43,9 +46,16 @@ export const ValueLine = ({ sheet, layer }: { readonly sheet: Sheet; readonly la
         else canvas.moveTo(x - 0.5, y);
         canvas.lineTo(x + 0.5, y);
         begun = true;
+        if ((line[i - 1] ?? null) === null && (line[i + 1] ?? null) === null) alone.push([x, y]);
         if (level.outside !== null) outside.push([x, level.outside]);
       });
       canvas.stroke();
+      canvas.beginPath();
+      for (const [x, y] of alone) {
+        canvas.moveTo(x, y);
+        canvas.arc(x, y, DOT, 0, 2 * Math.PI);
+      }
+      canvas.fill();
       canvas.fillStyle = palette.outside;
       canvas.font = "9px system-ui, sans-serif";
       canvas.textAlign = "center";
