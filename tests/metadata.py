@@ -35,8 +35,8 @@ from airflow_partitions import PartitionByInterval, PartitionBySequence, Partiti
 DAYS = PartitionByInterval("@daily")
 """
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
-#: PostgreSQL takes nothing but JSON; Python reads none that is so deep.
-UNREADABLE = "[" * 3_000 + "]" * 3_000
+#: PostgreSQL takes nothing but JSON; Python makes no number of so many digits.
+UNREADABLE = f"[{'1' * 5_000}]"
 
 
 @attrs.frozen

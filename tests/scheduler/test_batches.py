@@ -51,6 +51,8 @@ def batched_days(partition): ...
 def slow_batch(partition) -> pd.DataFrame:
     import time
     time.sleep(0.2)
+    while partition.text > "2013-01-02T05" and not (OUT / "cancelled").exists():
+        time.sleep(0.1)
     with (OUT / "slow_batch").open("a") as file:
         print(partition.text, os.getpid(), file=file)
     return pd.DataFrame({"n": [1]})
@@ -180,6 +182,7 @@ def test_cancelling_leaves_what_was_made_with_its_event_and_makes_no_more(batche
     (request,) = answer["requests"]
     batches.wait(lambda: lines(batches, "slow_batch")[before + 4 :], "some are made")
     command(batches, "cancel", str(request["id"]))
+    (batches.out / "cancelled").touch()
     runs = batches.wait_finished("slow_batch", 48)
     states = {key: state for key, state, _ in runs if key.startswith("2013-01-02")}
     assert states["2013-01-02T00:00Z"] == "success"  # the one that led
