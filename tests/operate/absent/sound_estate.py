@@ -42,6 +42,7 @@ from airflow_partitions.operate.contract.operation import Operation
 from airflow_partitions.operate.contract.orphans import ListOrphans
 from airflow_partitions.operate.contract.requests import ListRequests, PlanPartitions
 from airflow_partitions.operate.contract.states import CountStates, ListMaterializations, ListStates, ShowPartition
+from airflow_partitions.operate.contract.tasks import ShowTasks
 from airflow_partitions.operate.contract.upkeep import Reconcile
 from airflow_partitions.operate.operations import answer
 from airflow_partitions.operate.requests.forget import forget
@@ -162,7 +163,7 @@ def operations() -> Iterator[Operation]:
     for name in SOUND_ASSETS:
         yield from (ShowAsset(asset=name), CountStates(asset=name), ListStates(asset=name), ShowGrid(asset=name))
         yield from (ListMaterializations(asset=name), ShowPartition(asset=name, key="2013-01-04"), ListKeys(asset=name))
-        yield from (ListOrphans(asset=name), ListLate(asset=name), ListMissed(asset=name))
+        yield from (ListOrphans(asset=name), ListLate(asset=name), ListMissed(asset=name), ShowTasks(asset=name))
         yield Reconcile(asset=name, dry_run=True)
         yield PlanPartitions(asset=name, select="2013-01-03", downstream=True)
 

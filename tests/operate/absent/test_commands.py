@@ -23,6 +23,7 @@ Say = Callable[..., tuple[str, Any]]
 READ = {
     "list": ("list",),
     "status": ("status", "sound"),
+    "tasks": ("tasks", "sound"),
     "explain": ("explain", "sound", "2013-01-04"),
     "failures": ("failures",),
     "board": ("board", "--since", "2012-12-20T00:00Z", "--until", "2013-02-01T00:00Z", "--asset", "sound"),
