@@ -20,7 +20,7 @@ from tests.storage.commit import dying
 
 KILLED = -9
 #: What the bookkeeping of a dataset has beside its partitions.
-OWN = {"last_commit", "schema.json"}
+OWN = {"last_commit", "schema.json", "cleaned"}
 
 
 class Publisher:
