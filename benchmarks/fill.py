@@ -11,10 +11,9 @@ import sys
 import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from time import perf_counter, process_time
 from typing import TYPE_CHECKING
 
-from benchmarks.metadata import Row, main
+from benchmarks.metadata import Row, main, timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,9 +47,9 @@ def measure() -> list[Row]:
 
     some = [f"filled_{number:03}" for number in range(10)]
     return [
-        _row("a plan of ten assets", plan(10, asset=some), None),
-        _row(f"a plan of {ASSETS} assets", plan(ASSETS), WANTED),
-        _row("the same again", plan(ASSETS), WANTED),
+        timed("a plan of ten assets", plan(10, asset=some), None),
+        timed(f"a plan of {ASSETS} assets", plan(ASSETS), WANTED),
+        timed("the same again", plan(ASSETS), WANTED),
     ]
 
 
@@ -79,23 +78,6 @@ def _fill() -> None:
         there = [text for i, text in enumerate(texts) if (i + number) % 7]
         add_history(name, there, now - timedelta(days=1), runs=False)
         update_ledger(name, partitioned_asset(name).meaning)
-
-
-def _row(what: str, ask: Callable[[], None], wanted: float | None) -> Row:
-    from benchmarks.history import counted
-
-    with counted() as queries:
-        begun, began = process_time(), perf_counter()
-        ask()
-        seconds, wall, number = process_time() - begun, perf_counter() - began, queries()
-    return {
-        "what": what,
-        "ours": f"{seconds:,.1f} s",
-        "wall": f"{wall:,.1f} s",
-        "queries": f"{number:,}",
-        "wanted": "" if wanted is None else f"<= {wanted:.0f} s",
-        "missed": wanted is not None and wall > wanted,
-    }
 
 
 if __name__ == "__main__":

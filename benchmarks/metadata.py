@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from time import perf_counter, process_time
 from typing import Any
 
 from rich.console import Console
@@ -53,6 +54,27 @@ def main(name: str, words: str, measure: Callable[[], list[Row]]) -> int:
     else:
         _show(words, rows)
     return 1 if any(row["missed"] for row in rows) else 0
+
+
+def timed(what: str, ask: Callable[[], None], wanted: float | None) -> Row:
+    """A row of what it takes to *ask*: processor time, wall time, queries.
+
+    :param wanted: seconds that it may take by the wall.
+    """
+    from benchmarks.history import counted
+
+    with counted() as queries:
+        begun, began = process_time(), perf_counter()
+        ask()
+        seconds, wall, number = process_time() - begun, perf_counter() - began, queries()
+    return {
+        "what": what,
+        "ours": f"{seconds * 1e3:,.0f} ms",
+        "wall": f"{wall * 1e3:,.0f} ms",
+        "queries": f"{number:,}",
+        "wanted": "" if wanted is None else f"<= {wanted:.0f} s",
+        "missed": wanted is not None and wall > wanted,
+    }
 
 
 @contextmanager

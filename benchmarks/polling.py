@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from benchmarks.metadata import Row, main
+from benchmarks.metadata import Row, main, timed
 
 if TYPE_CHECKING:
     from airflow_partitions.operate.contract.operation import Operation
@@ -79,15 +79,15 @@ def measure() -> list[Row]:
         return examine
 
     rows = [
-        _row("the doctor, with all records", doctor(records=True), DOCTOR),
-        _row("the doctor again, with all records", doctor(records=True), DOCTOR),
-        _row("the doctor, without records", doctor(records=False), POLL),
-        _row("the doctor again, without records", doctor(records=False), POLL),
-        _row("the overview of 50 assets, the first", overview, None),
-        _row("the overview again", overview, OVERVIEW),
+        timed("the doctor, with all records", doctor(records=True), DOCTOR),
+        timed("the doctor again, with all records", doctor(records=True), DOCTOR),
+        timed("the doctor, without records", doctor(records=False), POLL),
+        timed("the doctor again, without records", doctor(records=False), POLL),
+        timed("the overview of 50 assets, the first", overview, None),
+        timed("the overview again", overview, OVERVIEW),
     ]
     _change()
-    rows.append(_row("the overview, after a partition of each large asset", overview, OVERVIEW))
+    rows.append(timed("the overview, after a partition of each large asset", overview, OVERVIEW))
     return [*rows, _memory(names)]
 
 
@@ -132,23 +132,6 @@ def _change(*names: str) -> None:
     for name in names or tuple(HISTORY):
         key = str(next(iter(partitioned_asset(name).definition.keys())))
         add_history(name, [key], datetime.now(UTC), runs=False)
-
-
-def _row(what: str, ask: Callable[[], None], wanted: float | None) -> Row:
-    from benchmarks.history import counted
-
-    with counted() as queries:
-        begun, began = process_time(), perf_counter()
-        ask()
-        seconds, wall, number = process_time() - begun, perf_counter() - began, queries()
-    return {
-        "what": what,
-        "ours": f"{seconds * 1e3:,.0f} ms",
-        "wall": f"{wall * 1e3:,.0f} ms",
-        "queries": f"{number:,}",
-        "wanted": "" if wanted is None else f"<= {wanted:.0f} s",
-        "missed": wanted is not None and wall > wanted,
-    }
 
 
 def _memory(names: list[str]) -> Row:

@@ -1,13 +1,15 @@
-"""Dag files as the Dag processor reads them."""
+"""Dag files as the Dag processor reads them, and storage for batches."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from airflow_partitions.storage import Iceberg, Parquet
 
 if TYPE_CHECKING:
     from airflow.dag_processing.dagbag import DagBag
@@ -42,3 +44,17 @@ def dag_bag(tmp_path: Path) -> DagBags:
         return DagBag(str(tmp_path))
 
     return parse
+
+
+@pytest.fixture(params=["files", "iceberg"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    if request.param == "files":
+        return Parquet(str(tmp_path / "made"), partition_on={"date": "%Y-%m-%d"})
+    catalog = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": f"file://{tmp_path}/warehouse"}
+    schema = {"date": "date", "n": "bigint"}
+    return Iceberg("lake.made", credentials=catalog, schema=schema, partition_on={"date": "date"}, create=True)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Parquet:
+    return Parquet(str(tmp_path / "made"), partition_on={"date": "%Y-%m-%d"})
