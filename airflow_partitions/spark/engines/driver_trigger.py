@@ -8,9 +8,10 @@ from typing import Any
 
 import attrs
 from airflow.triggers.base import BaseTrigger, TriggerEvent
+from tenacity import AsyncRetrying
 
 from airflow_partitions.spark.engines.driver_pods import DriverPods
-from airflow_partitions.spark.engines.patience import Patience
+from airflow_partitions.spark.engines.patience import patience
 from airflow_partitions.spark.engines.resource_manager import ResourceManager
 from airflow_partitions.spark.engines.tracker import Tracker
 
@@ -47,14 +48,14 @@ class DriverTrigger(BaseTrigger):
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Ask until it has ended."""
-        errors, end = self.tracker.errors, None
-        patience = Patience(errors)
+        errors = self.tracker.errors
+        end: dict[str, str] | None = None
+        ask = AsyncRetrying(**patience(errors, self.poll_seconds))
         try:
             while end is None:
                 # The task has just looked; and an event within a second of the deferral can overtake the scheduler.
                 await asyncio.sleep(self.poll_seconds)
-                with patience:
-                    end = await asyncio.to_thread(self.tracker.ending, self.driver)
+                end = await ask(asyncio.to_thread, self.tracker.ending, self.driver)
         except errors as error:
             end = {"error": f"{type(error).__name__}: {error}"}
         yield TriggerEvent(end)

@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 import logging
-from types import TracebackType
-from typing import Self
+from typing import Any
 
-import attrs
+from tenacity import before_sleep_log, retry_if_exception_type, stop_after_attempt, wait_fixed
 
 log = logging.getLogger(__name__)
-#: So many questions in a row may stay without an answer: a platform that is started anew is away for minutes.
+#: So many times in a row a question may stay without an answer: a platform that is started anew is away for minutes.
 LIMIT = 10
 
 
-@attrs.define
-class Patience:
-    """A block that asks a question, again and again. An answer renews the patience.
+def patience(errors: tuple[type[Exception], ...], seconds: float) -> dict[str, Any]:
+    """How tenacity asks a question until there is an answer.
 
-    :param errors: what is raised where there is no answer.
+    :param errors: what is raised where there is none; the last one is raised when the patience has ended.
+    :param seconds: between two times that it is asked.
     """
-
-    errors: tuple[type[Exception], ...]
-    _failures: int = attrs.field(default=0, init=False)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        if error is None:
-            self._failures = 0
-            return False
-        self._failures += 1
-        if not isinstance(error, self.errors) or self._failures > LIMIT:
-            return False
-        log.warning("No answer, so it is asked again (%d of %d): %s", self._failures, LIMIT, error)
-        return True
+    return {
+        "retry": retry_if_exception_type(errors),
+        "stop": stop_after_attempt(LIMIT + 1),
+        "wait": wait_fixed(seconds),
+        "before_sleep": before_sleep_log(log, logging.WARNING),
+        "reraise": True,
+    }

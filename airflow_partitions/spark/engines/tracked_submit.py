@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import attrs
 from airflow.sdk import BaseOperator, Connection
 from airflow.sdk.exceptions import AirflowException
+from tenacity import Retrying
 
 from airflow_partitions.core.errors import InvalidDefinitionError
 from airflow_partitions.spark.engines.driver_pods import DriverPods
 from airflow_partitions.spark.engines.driver_trigger import DriverTrigger
-from airflow_partitions.spark.engines.patience import Patience
+from airflow_partitions.spark.engines.patience import patience
 from airflow_partitions.spark.engines.resource_manager import ResourceManager
 from airflow_partitions.spark.engines.submit import SparkSubmit, SubmittedJob, deployed_to
 
@@ -107,11 +108,10 @@ class _TrackedJob(SubmittedJob):
         if end is None and self.job.may_defer:
             trigger = DriverTrigger.of(driver, self.tracker, self.poll_seconds)
             self.defer(trigger=trigger, method_name="execute_complete", kwargs={"driver": driver})
-        patience = Patience(self.tracker.errors)
+        ask = Retrying(**patience(self.tracker.errors, self.poll_seconds))
         while end is None:
             time.sleep(self.poll_seconds)
-            with patience:
-                end = self.tracker.ending(driver)
+            end = ask(self.tracker.ending, driver)
         self.execute_complete(context, end, driver)
 
     def submit_job(self, context: Context) -> None:
