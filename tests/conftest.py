@@ -9,13 +9,15 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from airflow_partitions.core.definitions.runtime import KEY_LIST, LISTED
 from airflow_partitions.storage.io.spark_packages import iceberg_package
 from tests.processor_time import ProcessorTime
 
@@ -79,6 +81,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             # pyspark leaves the sockets of its results to the garbage collector.
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"))
             item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
+
+
+@pytest.fixture(autouse=True)
+def no_task_is_running() -> Iterator[None]:
+    """What the hook of a task sets for its process is over with the test."""
+    variables: tuple[ContextVar[Any], ...] = (KEY_LIST, LISTED)
+    tokens = [variable.set(None) for variable in variables]
+    yield
+    for variable, token in zip(variables, tokens, strict=True):
+        variable.reset(token)
 
 
 @pytest.fixture(scope="session", autouse=True)

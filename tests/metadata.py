@@ -50,11 +50,7 @@ class Metadata:
         from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
         from airflow.models.dagbundle import DagBundleModel
 
-        for name, source in files.items():
-            (folder / f"{name}.py").write_text(HEADER + textwrap.dedent(source))
-        _FILES.clear()  # Airflow reads a file in a process of its own
-        # Python takes what it has compiled for that of any source of the same second and size.
-        shutil.rmtree(folder / "__pycache__", ignore_errors=True)
+        self.write_files(folder, **files)
         bag = DagBag(str(folder))
         assert bag.import_errors == {}
         with Session(self.engine) as at:
@@ -62,6 +58,14 @@ class Metadata:
             at.commit()
             sync_bag_to_db(bag, "dags", None, session=at)
             at.commit()
+
+    def write_files(self, folder: Path, **files: str) -> None:
+        """Write Dag files, without what Airflow knows of them."""
+        for name, source in files.items():
+            (folder / f"{name}.py").write_text(HEADER + textwrap.dedent(source))
+        _FILES.clear()  # Airflow reads a file in a process of its own
+        # Python takes what it has compiled for that of any source of the same second and size.
+        shutil.rmtree(folder / "__pycache__", ignore_errors=True)
 
     def break_file(self, file: Path, error: str) -> None:
         """What Airflow does when a Dag file can't be imported any more: its Dags, and the assets of these, go."""

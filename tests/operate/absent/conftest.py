@@ -1,6 +1,6 @@
 """What the tests of what is broken or absent share."""
 
 from tests.metadata import engine, metadata
-from tests.operate.absent.sound_estate import estate
+from tests.operate.absent.sound_estate import copy, estate, folder
 
-__all__ = ["engine", "estate", "metadata"]
+__all__ = ["copy", "engine", "estate", "folder", "metadata"]

@@ -89,10 +89,10 @@ def test_each_command_is_among_these() -> None:
 
 
 @pytest.mark.parametrize("damage", BROKEN)
-def test_each_command_answers_for_all_else(estate: Metadata, say: Say, tmp_path: Path, damage: str) -> None:
+def test_each_command_answers_for_all_else(estate: Metadata, say: Say, folder: Path, damage: str) -> None:
     before = told(say)
     assert (before["doctor"][1], before["list"][1], before["status"][1]) == (0, 0, 1)
-    DAMAGES[damage][0](estate, tmp_path)
+    DAMAGES[damage][0](estate, folder)
     after = told(say)
     for name, (form, code) in before.items():
         assert after[name][0] == form, name
@@ -107,11 +107,11 @@ def test_each_command_answers_for_all_else(estate: Metadata, say: Say, tmp_path:
 
 
 @pytest.mark.parametrize("damage", BROKEN)
-def test_a_ledger_is_taken_over_beside_a_broken_asset(estate: Metadata, say: Say, tmp_path: Path, damage: str) -> None:
+def test_a_ledger_is_taken_over_beside_a_broken_asset(estate: Metadata, say: Say, folder: Path, damage: str) -> None:
     words = ("adopt", "after_sound", "--from-asset", "sound", "--dry-run", "--output", "json")
     before = json.loads(say(*words)[0])
     assert before["count"] == 3
-    DAMAGES[damage][0](estate, tmp_path)
+    DAMAGES[damage][0](estate, folder)
     text, code = say(*words)
     assert (json.loads(text), code) == (before, 0)
 

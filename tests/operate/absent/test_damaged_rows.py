@@ -33,7 +33,7 @@ from airflow_partitions.operate.states import overview
 from airflow_partitions.operate.upkeep import one_round
 from airflow_partitions.operate.upkeep.cell_check import CELLS
 from tests.metadata import UNREADABLE, Metadata
-from tests.operate.absent.sound_estate import MADE, check_others, of_others, questions
+from tests.operate.absent.sound_estate import MADE, check_others, of_others, sound_answers
 
 pytestmark = [pytest.mark.airflow, pytest.mark.parametrize("engine", ["sqlite"], indirect=True, scope="module")]
 
@@ -184,7 +184,7 @@ def test_cells_that_tasks_read_a_ledger_by_are_made_again(estate: Metadata, cell
 
 @pytest.mark.parametrize("cell", [TASK_ERROR, f"{OWN_CLAIMS}2013-01-04", f"{OUTCOMES}0", MEMBERS])
 def test_whatever_stands_in_a_cell_of_a_task_takes_nothing_else_with_it(estate: Metadata, cell: str) -> None:
-    before = questions()
+    before = sound_answers()
 
     def damage() -> None:
         for form in FORMS.values():

@@ -32,6 +32,7 @@ from tests.operate.absent.sound_estate import (
     of_others,
     operations,
     questions,
+    sound_answers,
 )
 from tests.operate.absent.test_absent import Reader
 from tests.operate.states.world import put_runs
@@ -150,10 +151,10 @@ DAMAGES: Mapping[str, tuple[Damage, bool]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_en2_en19_what_is_broken_takes_nothing_else_with_it(estate: Metadata, tmp_path: Path, damage: str) -> None:
-    before = questions()
+def test_en2_en19_what_is_broken_takes_nothing_else_with_it(estate: Metadata, folder: Path, damage: str) -> None:
+    before = sound_answers()
     do, is_told = DAMAGES[damage]
-    rows = check_others(before, lambda: do(estate, tmp_path))
+    rows = check_others(before, lambda: do(estate, folder))
     rows = [one for one in rows if one["kind"] not in ("connection", "folder", "package", "failed-runs", "late")]
     rows = [one for one in rows if one["is_error"] or one["kind"] == "missing-dag"]
     assert bool(rows) is is_told
@@ -162,20 +163,20 @@ def test_en2_en19_what_is_broken_takes_nothing_else_with_it(estate: Metadata, tm
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_fill_of_all_assets_fills_the_others(estate: Metadata, tmp_path: Path, damage: str) -> None:
+def test_a_fill_of_all_assets_fills_the_others(estate: Metadata, folder: Path, damage: str) -> None:
     asked = FillAssets(since="2012-12-20T00:00Z", until="2013-02-01T00:00Z", while_paused=True, dry_run=True)
     before = of_others(answer(asked))["plan"]["steps"]
     assert {step["asset"] for step in before} >= {"sound", "after_sound"}
-    DAMAGES[damage][0](estate, tmp_path)
+    DAMAGES[damage][0](estate, folder)
     assert of_others(answer(asked))["plan"]["steps"] == before
 
 
 @pytest.mark.parametrize("damage", ["definition in the Dag that is none", "tasks that are none"])
 def test_nothing_is_asked_of_a_dag_that_cant_be_read_and_it_says_why(
-    estate: Metadata, tmp_path: Path, damage: str
+    estate: Metadata, folder: Path, damage: str
 ) -> None:
     asset = partitioned_asset("broken")
-    DAMAGES[damage][0](estate, tmp_path)
+    DAMAGES[damage][0](estate, folder)
     with pytest.raises(NotReadyError, match=r"Dag broken can't be read as Airflow has serialized it.*once its file"):
         Producer.of(asset)
 
@@ -212,7 +213,7 @@ FOREIGN = (OSError, PermissionError, ValueError, KeyError, TypeError, OverflowEr
 
 
 def test_any_error_of_one_asset_is_told_of_that_one(estate: Metadata, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = questions()
+    before = sound_answers()
     assert len(ERRORS) > 40
     raised: type[Exception]
 
@@ -248,13 +249,13 @@ def test_any_error_of_one_asset_is_told_of_that_one(estate: Metadata, monkeypatc
         assert all(text.startswith("asset 'broken': what") and raised.__name__ in text for text in texts)
 
 
-def test_who_may_not_read_what_is_broken_learns_nothing_of_it(estate: Metadata, tmp_path: Path) -> None:
+def test_who_may_not_read_what_is_broken_learns_nothing_of_it(estate: Metadata, folder: Path) -> None:
     reader = Reader(*SOUND_ASSETS)
     before = questions(reader)
     assert "broken" not in str(before)
     for damage in ("definition that is no JSON", "tasks that are none", "request that is no JSON"):
         do, _ = DAMAGES[damage]
-        do(estate, tmp_path)
+        do(estate, folder)
         assert questions(reader) == before
         assert "broken" not in str([answer(asked, reader) for asked in operations()])
 
@@ -271,7 +272,7 @@ def test_connections_that_cant_be_reached_are_told_one_by_one(
             raise ConnectionError("the vault does not answer")
         return find(cls, conn_id)
 
-    before = questions()
+    before = sound_answers()
     rows = check_others(
         before, lambda: monkeypatch.setattr(Connection, "get_connection_from_secrets", classmethod(unreachable))
     )
@@ -283,7 +284,7 @@ def test_folders_that_one_may_not_look_into_are_told_one_by_one(
     estate: Metadata, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_dir = Path.is_dir
-    before = questions()
+    before = sound_answers()
 
     def denied(path: Path) -> bool:
         if path.name == "denied":
