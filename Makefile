@@ -105,7 +105,7 @@ dist: $(READY) ## wheel and source, and their checksums, in dist/
 	@cd dist && sha256sum *.whl *.tar.gz | tee SHA256SUMS
 
 # What runs on Spark's driver, whose Python may be older than Airflow's.
-DRIVER_SIDE = core checks frames storage spark.program spark.driver spark.running_job
+DRIVER_SIDE = core checks frames storage spark.program spark.driver spark.running_job spark.connect.client_driver
 
 lint: $(READY) ## ruff and mypy
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy

@@ -94,14 +94,16 @@ class JobResult(Result):
 
     def summary(self) -> dict[str, Any]:
         """Counts for the asset event, and what they leave out."""
+        return {**super().summary(), "application": self.application, **self.left_out()}
+
+    def left_out(self) -> dict[str, Any]:
+        """What the counts leave out, for the asset event of each partition that was made."""
         left_out = {
             name: list(words[:_SHOWN])
             for name, words in (("others", self.others), ("unseen", self.unseen), ("unwatched", self.unwatched))
         }
         unproven = [name for name, counts in self.reads.items() if counts.rows is None]  # text: the view lists it
         return {
-            **super().summary(),
-            "application": self.application,
             **({"unproven": ", ".join(unproven)} if unproven else {}),
             **{name: words for name, words in left_out.items() if words},
         }

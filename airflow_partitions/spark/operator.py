@@ -273,7 +273,8 @@ class SparkAssetOperator(LineageMethods, BaseOperator):
             handover = self._handover(together.commit.attempt, several[0], together.inputs, together.commit.staging)
             prepared = PreparedJob(contexts[0], together.inputs, None, attrs.evolve(handover, several=several))
             _, result = self._ran(prepared, engine)
-            summary = {"seconds": round(result.seconds / len(several), 3), "application": result.application}
+            seconds = round(result.seconds / len(several), 3)
+            summary = {"seconds": seconds, "application": result.application, **result.left_out()}
             made = Several.from_json(result.several or {}, several)
             together.publish(made, summary, result.checks_of_several)
         log.info("Made by one job: %s", result.describe())

@@ -24,7 +24,7 @@ RELEASES = {
     "4.3": ("4.3.0", ("3.13", "3.12", "3.11")),
 }
 #: What runs the tests of this folder there.
-_TEST_TOOLS = ("attrs", "croniter", "hypothesis", "pandas<3", "pytest", "pytest-timeout", "universal-pathlib")
+_TEST_TOOLS = ("attrs", "croniter", "hypothesis", "pandas<3", "psutil", "pytest", "pytest-timeout", "universal-pathlib")
 
 
 @attrs.frozen
@@ -44,6 +44,13 @@ class OtherSpark:
             _uv("pip", "install", "--quiet", "--python", str(spark.python), f"pyspark=={release}", "pyarrow")
             (spark.folder / "ready").touch()
         return spark
+
+    def with_client(self) -> OtherSpark:
+        """The same, with what its client of Spark Connect needs besides."""
+        if not (self.folder / "with-client").exists():
+            _uv("pip", "install", "--quiet", "--python", str(self.python), f"pyspark[connect]=={self.release}")
+            (self.folder / "with-client").touch()
+        return self
 
     @property
     def bin(self) -> Path:

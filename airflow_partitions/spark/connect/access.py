@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from airflow_partitions.core.errors import InvalidDefinitionError
-from airflow_partitions.spark.connect.address import IN_CLEAR, address_of
+from airflow_partitions.spark.connect.address import IN_CLEAR, address_of, with_parameters
+from airflow_partitions.spark.connect.call_metadata import header_value
 from airflow_partitions.spark.connect.named_function import named_function
 from airflow_partitions.spark.connect.renewed_token import RenewedToken
 from airflow_partitions.spark.connect.token_source import SECONDS, WAYS, token_of
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
     from airflow.sdk import Connection
 
 _SESSION = "session"
+_PYTHON = "python"
 _HEADERS = "headers"
 _HEADER = "token_header"
 _DEFAULT_HEADER = "authorization"
-_KNOWN = ("use_ssl", IN_CLEAR, "conf", _HEADERS, *WAYS, _HEADER, SECONDS, _SESSION)
-_OF_THE_CALL = (_HEADERS, *WAYS, _HEADER, SECONDS)
+_KNOWN = ("use_ssl", IN_CLEAR, "conf", _HEADERS, *WAYS, _HEADER, SECONDS, _SESSION, _PYTHON)
+_OF_THE_CALL = (_HEADERS, *WAYS, _HEADER, SECONDS, _PYTHON)
 #: What gRPC takes as a name of text; names that end in -bin have bytes, and those of gRPC are its own.
 _NAME = re.compile(r"(?!grpc-)[0-9a-z_.-]+(?<!-bin)")
 _ITS_OWN = ("content-type", "te", "user-agent", "host")
@@ -40,6 +42,7 @@ class Access:
     :ivar token: that is fetched; ``None`` if there is none, or the URL has it.
     :ivar header: which it goes into.
     :ivar session: makes a session; ``None`` if we do.
+    :ivar python: runs the job, by a client of its own; ``None`` if that of this process does.
     """
 
     url: str = attrs.field(repr=False)
@@ -47,6 +50,17 @@ class Access:
     token: RenewedToken | None
     header: str
     session: Callable[[], Any] | None
+    python: str | None = None
+
+    def whole_url(self) -> str:
+        """The URL with all headers and a token that is good now, for a client that is told nothing else.
+
+        :raises SparkServerError: if there is no token.
+        """
+        own = dict(self.headers)
+        if self.token is not None:
+            own[self.header] = header_value(self.header, self.token.current())
+        return with_parameters(self.url, own)
 
 
 def access_of(connection: Connection) -> Access:
@@ -78,7 +92,23 @@ def access_of(connection: Connection) -> Access:
             f"connection {conn_id!r} has {taken!r} in its headers, and a token for it; expected one of both"
         )
     secret = token is not None or any(word in name for name in headers for word in _SECRET)
-    return Access(url=address_of(connection, secret=secret), headers=headers, token=token, header=header, session=None)
+    return Access(
+        url=address_of(connection, secret=secret),
+        headers=headers,
+        token=token,
+        header=header,
+        session=None,
+        python=_python(conn_id, extra.get(_PYTHON)),
+    )
+
+
+def _python(conn_id: str, path: object) -> str | None:
+    if path is None or (isinstance(path, str) and path.strip()):
+        return path
+    raise InvalidDefinitionError(
+        f"connection {conn_id!r}: {_PYTHON} {path!r} in its extra is no path; expected that of a Python with a pyspark"
+        " of the server's Spark, such as '/opt/spark35/bin/python'"
+    )
 
 
 def _made_elsewhere(connection: Connection) -> Access:

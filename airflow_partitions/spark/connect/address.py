@@ -38,7 +38,7 @@ def address_of(connection: Connection, *, secret: bool = False) -> str:
     host = urlsplit(base).hostname or ""
     secret = secret or "token" in parameters
     if not secret or parameters.get("use_ssl", "").lower() == "true" or host == "localhost":
-        return _url(base, parameters)
+        return with_parameters(base, parameters)
     if not _is_this_machine(host) and not connection.extra_dejson.get(IN_CLEAR):
         raise InvalidDefinitionError(
             f"connection {connection.conn_id!r}: its token would go to {host} in clear; expected"
@@ -48,12 +48,13 @@ def address_of(connection: Connection, *, secret: bool = False) -> str:
     parameters.pop("use_ssl", None)
     if "token" in parameters:
         parameters["authorization"] = f"Bearer {parameters.pop('token')}"
-    return _url(base, parameters)
+    return with_parameters(base, parameters)
 
 
-def _url(base: str, parameters: Mapping[str, str]) -> str:
-    pairs = (f"{name}={quote(value, safe='')}" for name, value in parameters.items())
-    return f"{base}/;{';'.join(pairs)}" if parameters else base
+def with_parameters(url: str, parameters: Mapping[str, str]) -> str:
+    """*url* with more *parameters*, which its client takes for headers if it does not know them."""
+    pairs = (f";{name}={quote(value, safe='')}" for name, value in parameters.items())
+    return f"{url if '/;' in url else url.rstrip('/') + '/'}{''.join(pairs)}" if parameters else url
 
 
 def _is_this_machine(host: str) -> bool:

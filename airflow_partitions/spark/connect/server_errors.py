@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from airflow_partitions.core.errors import ResultError, SparkServerError, UnpromisedReadError, causes
+from airflow_partitions.storage.io.spark_client import condition_of
 
 _FORGOTTEN = re.compile(r"NO_ACTIVE_SESSION|SESSION_(NOT_FOUND|CHANGED|CLOSED)|OPERATION_(NOT_FOUND|ABANDONED)")
 _ENDING = re.compile(r"OutOfMemoryError|stopped SparkContext|SparkContext was shut down")
@@ -16,6 +17,7 @@ _UNPROMISED = re.compile(r"UNPROMISED_READ:?\s*(?P<reason>[^\n]*)")
 _CODES = ("getGrpcStatusCode", "code")
 #: In the text of an error of gRPC.
 _DETAILS = re.compile(r'details = "(?P<text>.*)"')
+_STATUS = re.compile(r"status = StatusCode\.(?P<name>[A-Z_]+)")
 #: Errors of the client about what only a session with a driver has.
 _NO_DRIVER = ("JVM_ATTRIBUTE_NOT_SUPPORTED", "NOT_IMPLEMENTED", "UNSUPPORTED_OPERATION", "ATTRIBUTE_NOT_SUPPORTED")
 
@@ -36,7 +38,7 @@ def translated(server: str, connection: str) -> Iterator[None]:
     try:
         yield
     except (PySparkAttributeError, PySparkNotImplementedError) as error:
-        if error.getCondition() not in _NO_DRIVER:
+        if condition_of(error) not in _NO_DRIVER:
             raise
         raise ResultError(
             f"the job asks for what only a driver of its own has: {str(error).partition('. ')[0]}; expected DataFrames,"
@@ -70,6 +72,8 @@ def _reason(error: Exception, where: str) -> str | None:
             f"the {where} was restarted, or has closed the session, while the job ran; nothing was published: try again"
         )
     code: Any = next((getattr(error, name)() for name in _CODES if hasattr(error, name)), None)
+    if code is None and (status := _STATUS.search(text)) is not None:
+        code = StatusCode[status["name"]]
     details = _DETAILS.search(text)
     first = details["text"] if details else text.strip().partition("\n")[0]
     match code:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_partitions.core.errors import InvalidDefinitionError, MissingListenerError, SparkServerError
 from airflow_partitions.spark.connect.progress import QueryProgress
 from airflow_partitions.spark.proof.requests import Requests, remember
+from airflow_partitions.storage.io.spark_client import condition_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,9 +63,9 @@ def connected(access: Access, name: str, *, conf: Mapping[str, str], strict: boo
             remember(spark, requests)
             spark.addTag(name)
             # First of all, so that what follows fails, and is not run again unseen, on a server that was restarted.
-            _configure(spark, {**_DEFAULTS, **conf})
+            configure(spark, conf)
             if access.session is None:
-                _check_version(spark)  # another client than pyspark counts in its own way
+                check_version(spark)  # another client than pyspark counts in its own way
             spark.registerProgressHandler(QueryProgress())
             yield spark
         finally:
@@ -111,7 +112,6 @@ def _renewal(access: Access) -> list[Any]:
 
 def _session(access: Access, requests: Requests) -> Any:
     from pyspark.sql.connect.client import DefaultChannelBuilder
-    from pyspark.sql.connect.client.retries import DefaultPolicy
     from pyspark.sql.connect.session import SparkSession
 
     from airflow_partitions.spark.connect.call_metadata import CallMetadata
@@ -130,29 +130,48 @@ def _session(access: Access, requests: Requests) -> Any:
     if access.headers or access.token is not None:
         channel.add_interceptor(CallMetadata(access.headers, access.token, access.header))
     spark = SparkSession.builder.channelBuilder(channel).create()
-    spark.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES, max_backoff=_LONGEST_WAIT), *_renewal(access)])
+    try_again(spark, *_renewal(access))
     return spark
 
 
-def _configure(spark: Any, conf: Mapping[str, str]) -> None:
+def try_again(spark: Any, *others: Any) -> None:
+    """Have the client of the session try calls again for some 40 seconds, and as the *others* say."""
+    if not hasattr(spark.client, "set_retry_policies"):  # Spark 3.5
+        spark.client._retry_policy |= {"max_retries": RETRIES, "max_backoff": _LONGEST_WAIT}  # noqa: SLF001
+        return
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    spark.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES, max_backoff=_LONGEST_WAIT), *others])
+
+
+def configure(spark: Any, conf: Mapping[str, str]) -> None:
+    """Tell the session of *conf*, over what a job's result may not depend on.
+
+    :raises InvalidDefinitionError: if a property belongs to the server.
+    """
     from pyspark.errors import AnalysisException
 
-    for name, value in conf.items():
+    for name, value in (_DEFAULTS | dict(conf)).items():
         try:
             spark.conf.set(name, value)
         except AnalysisException as error:
             raise InvalidDefinitionError(
-                f"conf {name}={value} can't be set for a job on a Spark Connect server ({error.getCondition()});"
+                f"conf {name}={value} can't be set for a job on a Spark Connect server ({condition_of(error)});"
                 " expected it in the settings of the server, or a connection of type spark: a driver for each job"
             ) from error
 
 
-def _check_version(spark: Any) -> None:
+def check_version(spark: Any) -> None:
+    """Refuse a server that is older than its client: it passes over what it does not know of a plan, and says nothing.
+
+    :raises SparkServerError: if it is.
+    """
     import pyspark
 
     server, client = (tuple(map(int, version.split(".")[:2])) for version in (spark.version, pyspark.__version__))
     if server < client:
         raise SparkServerError(
             f"the Spark Connect server runs Spark {spark.version}, and its client here is {pyspark.__version__};"
-            " expected a server of the same Spark or a newer one"
+            ' expected a server of the same Spark or a newer one, or "python" in the connection\'s extra: the path of a'
+            f" Python with pyspark {server[0]}.{server[1]}"
         )

@@ -12,6 +12,8 @@ from airflow_partitions.spark.connection import SUBMIT, conf_of
 from airflow_partitions.spark.engines.engine import Engine
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from airflow.sdk import Context
 
     from airflow_partitions.spark.engines.demand import Demand
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Connect(Engine):
-    """Jobs in the process of their task, by a session each of the server of a connection."""
+    """Jobs in the process of their task, or in one of another Python, by a session of the server of a connection."""
 
     shares_jobs: ClassVar[bool] = False
     words: ClassVar[None] = None  # refused by a better word
@@ -60,7 +62,7 @@ class _ConnectedJob(BaseOperator):
         super().__init__(**kwargs)
         self.job = job
         self.connection = connection
-        self._spark: Any = None
+        self._end: Callable[[], None] | None = None
 
     def execute(self, context: Context) -> None:
         from airflow_partitions.spark.connect.run import run_connected
@@ -68,11 +70,9 @@ class _ConnectedJob(BaseOperator):
         (handover,) = self.job.handovers
         run_connected(handover, self.connection, self.job.conf, self._begin)
 
-    def _begin(self, spark: Any) -> None:
-        self._spark = spark
+    def _begin(self, end: Callable[[], None]) -> None:
+        self._end = end
 
     def on_kill(self) -> None:
-        from airflow_partitions.spark.connect.session import interrupt
-
-        if self._spark is not None:
-            interrupt(self._spark)
+        if self._end is not None:
+            self._end()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -18,6 +16,7 @@ import attrs
 
 from airflow_partitions.core.errors import MissingSparkError, StorageError, UnreachableError
 from airflow_partitions.spark.java import JAVA, java_version
+from airflow_partitions.spark.parent_process import end_with_parent
 from airflow_partitions.spark.server.distribution import Distribution
 from airflow_partitions.spark.server.listener import settings
 
@@ -38,7 +37,6 @@ _LISTS = {
 }
 #: Fair also among queries of one pool, which all those of clients are.
 _POOLS = Path(__file__).with_name("fair.xml")
-_SIGNAL_OF_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
 
 @attrs.define
@@ -98,7 +96,7 @@ class ConnectServer:
                 stdout=output,
                 stderr=output,
                 start_new_session=True,  # so that Ctrl-C is first heard by this process, which then ends it
-                preexec_fn=_end_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - one system call
+                preexec_fn=end_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - one system call
             )
         finally:
             if self.log is not None:
@@ -213,8 +211,3 @@ def _check_java() -> None:
         raise MissingSparkError(
             f"{there} on this machine; expected {' or '.join(map(str, JAVA))}, by PATH or JAVA_HOME"
         )
-
-
-def _end_with_parent() -> None:
-    """Have the kernel end this process when the one that started it is gone, however that ended."""
-    ctypes.CDLL(None).prctl(_SIGNAL_OF_PARENT, signal.SIGTERM)

@@ -49,7 +49,8 @@ def _checked(frame: DataFrame, columns: Mapping[str, str], dataset: Dataset, key
     foreign = f.lit(False)
     for column, name in columns.items():
         kind = dataset.layout.columns[name].type
-        foreign = foreign | ~frame[quoted(column)].try_cast(kind).eqNullSafe(f.lit(texts[name]).cast(kind))
+        value = f.expr(f"try_cast({quoted(column)} AS {kind})")  # Column.try_cast begins with Spark 4
+        foreign = foreign | ~value.eqNullSafe(f.lit(texts[name]).cast(kind))
     shown = f.concat_ws(
         "/", *(f.concat(f.lit(f"{c}="), f.coalesce(frame[quoted(c)].cast("string"), f.lit("null"))) for c in columns)
     )

@@ -14,6 +14,7 @@ from airflow_partitions.storage.io.arrow_dataset import sources
 from airflow_partitions.storage.io.read_request import ReadRequest, check_columns
 from airflow_partitions.storage.io.reader import Reader
 from airflow_partitions.storage.io.schemas import TYPED, schema_of
+from airflow_partitions.storage.io.spark_client import is_of_older_connect
 from airflow_partitions.storage.io.spark_options import read_options
 from airflow_partitions.storage.io.spark_packages import advice_on
 from airflow_partitions.storage.scan.stored_partition import StoredPartition
@@ -199,7 +200,7 @@ def _schema(scan: ReadRequest, spark: SparkSession) -> StructType:
         if files:
             schema_of(scan, files, filesystem, exact_names=False)
     if declared is not None:
-        fields = struct_of(declared).fields
+        fields = struct_of(spark, declared).fields
     elif partitions is None:
         fields = _inferred(scan, spark, [spark_path(scan.dataset.path)]).fields
     elif partitions:
@@ -211,7 +212,7 @@ def _schema(scan: ReadRequest, spark: SparkSession) -> StructType:
         )
     hidden = {name.lower() for name in scan.partition_columns}
     kept = [field for field in fields if field.name.lower() not in hidden]
-    return StructType([*kept, *struct_of(scan.partition_columns.items()).fields])
+    return StructType([*kept, *struct_of(spark, scan.partition_columns.items()).fields])
 
 
 def _inferred(scan: ReadRequest, spark: SparkSession, paths: list[str]) -> StructType:
@@ -229,8 +230,11 @@ def _inferred(scan: ReadRequest, spark: SparkSession, paths: list[str]) -> Struc
         raise StorageError(f"no schema in {paths[0]}; expected a {kind} file there, or schema={{…}}") from error
 
 
-def struct_of(fields: Iterable[tuple[str, str]]) -> StructType:
+def struct_of(spark: SparkSession, fields: Iterable[tuple[str, str]]) -> StructType:
     """Spark's schema of columns with their types."""
     from pyspark.sql.types import _parse_datatype_string  # StructType.fromDDL begins with Spark 4
 
-    return cast("StructType", _parse_datatype_string(", ".join(f"{quoted(name)} {kind}" for name, kind in fields)))
+    text = ", ".join(f"{quoted(name)} {kind}" for name, kind in fields)
+    if text and is_of_older_connect(spark):
+        return spark.createDataFrame([], text).schema
+    return cast("StructType", _parse_datatype_string(text))

@@ -12,6 +12,7 @@ from airflow_partitions.storage.filesystem.filesystem import remove, sizes
 from airflow_partitions.storage.io.nameable_rows import nameable_rows
 from airflow_partitions.storage.io.own_rows import own_rows
 from airflow_partitions.storage.io.shape import Shape
+from airflow_partitions.storage.io.spark_client import is_of_older_connect
 from airflow_partitions.storage.io.spark_columns import fitted, shaped, types_of, with_directory_columns
 from airflow_partitions.storage.io.spark_index import with_index
 from airflow_partitions.storage.io.spark_options import write_options
@@ -85,13 +86,14 @@ def check_frame(frame: Any, name: str) -> DataFrame:
     """
     from pyspark.sql import DataFrame
 
-    if not isinstance(frame, DataFrame):
+    if not (isinstance(frame, DataFrame) or (type(frame).__name__ == "DataFrame" and is_of_older_connect(frame))):
         hint = ": return the DataFrame instead of writing it" if frame is None else ": use spark.createDataFrame(…)"
         raise ResultError(f"{name}: got {type(frame).__name__}; expected a Spark DataFrame{hint}")
     if frame.isStreaming:
         raise ResultError(f"{name}: got a streaming DataFrame; expected one that ends (spark.read)")
     check_names(frame.columns, name)
-    return frame
+    checked: DataFrame = frame
+    return checked
 
 
 def _save(
@@ -100,7 +102,8 @@ def _save(
     """Write *frame* as files below *folder*, in directories by *columns*.
 
     :return: how many rows there are. A task that is run twice counts once, since nothing is shuffled after the count.
-        ``None`` if a busy server of Spark Connect, which waits for the count a tenth of a second only, has not said it.
+        ``None`` if a busy server of Spark Connect, which waits for the count a tenth of a second only, has not said it,
+        or its client is that of Spark 3.5, which can't.
     """
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
@@ -108,10 +111,12 @@ def _save(
     counts = Observation()
     format_ = request.dataset.format
     with known_format(format_, frame.sparkSession), writable_rows(frame, request.dataset, columns) as rows:
-        writer = rows.observe(counts, f.count(f.lit(1)).alias("rows")).write.format(format_)
+        is_observed = not is_of_older_connect(frame)
+        observed = rows.observe(counts, f.count(f.lit(1)).alias("rows")) if is_observed else rows
+        writer = observed.write.format(format_)
         writer = writer.options(**write_options(request), **options).mode(mode)
         (writer.partitionBy(*columns) if columns else writer).save(spark_path(str(folder)))
-    values = counts.get
+    values = counts.get if is_observed else {}
     return int(values["rows"]) if "rows" in values else None
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def staged_rows(spark: SparkSession, request: WriteRequest, schema: Mapping[str, str]) -> DataFrame:
     """All rows below the folder of *request*, without partition columns; ``_metadata.file_path`` tells their file."""
-    reader = spark.read.format(request.dataset.format).schema(struct_of(schema.items()))
+    reader = spark.read.format(request.dataset.format).schema(struct_of(spark, schema.items()))
     options = {**read_options(request), "recursiveFileLookup": "true"}
     return reader.options(**options).load(spark_path(str(request.folder)))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from airflow_partitions.core.errors import WriterError
 from airflow_partitions.storage.dataset import Dataset
 from airflow_partitions.storage.io.row_guard import guarded, guarded_row
+from airflow_partitions.storage.io.spark_client import condition_of
 from airflow_partitions.storage.io.spark_reader import quoted
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def writable_rows(frame: DataFrame, dataset: Dataset, partition_columns: Sequenc
     try:
         yield frame
     except AnalysisException as error:
-        if error.getCondition() != "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE":
+        if condition_of(error) != "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE":
             raise
         column = (error.getMessageParameters() or {}).get("columnName", "")
         raise WriterError(f"{dataset.path!r}: {dataset.format} can't hold column {column}: {error}") from error
