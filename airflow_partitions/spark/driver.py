@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from airflow_partitions.spark.handover import Handover
     from airflow_partitions.spark.running_job import Job
 
 #: How often an input is read again when its files are replaced while they are read.
@@ -39,6 +42,27 @@ def run(current: Job) -> None:
                 raise
         else:
             return
+
+
+def run_in_sessions(handover: Handover, session: Callable[[], AbstractContextManager[Any]]) -> None:
+    """Run the function of *handover* in a *session*, and in another one where an input was replaced meanwhile and the
+    first can't read it again.
+
+    :raises PartitionError: what a job raises.
+    """
+    from airflow_partitions.core.errors import ReplacedError
+    from airflow_partitions.spark.running_job import job
+
+    for repeat in range(REPEATS + 1):
+        with session() as spark:
+            try:
+                with job(handover, spark) as current:
+                    run(current)
+            except ReplacedError:
+                if repeat == REPEATS:
+                    raise
+            else:
+                return
 
 
 def main() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn
 
-from airflow_partitions.core.errors import ReplacedError, ResultError
+from airflow_partitions.core.errors import ResultError
 from airflow_partitions.spark.handover import Handover
 from airflow_partitions.spark.job_result import save_error
 
@@ -39,25 +40,14 @@ def main() -> None:
 def _make(handover: Handover, sent: Mapping[str, Any]) -> None:
     # Who lacks a module of the client is told.
     from airflow_partitions.spark.connect.server_errors import translated
-    from airflow_partitions.spark.driver import REPEATS, run
-    from airflow_partitions.spark.running_job import job
+    from airflow_partitions.spark.driver import run_in_sessions
 
     with translated(sent["server"], sent["connection"]):
-        for repeat in range(REPEATS + 1):
-            spark = _session(sent["url"], sent["conf"])
-            try:
-                with job(handover, spark) as current:
-                    run(current)
-            except ReplacedError:
-                if repeat == REPEATS:
-                    raise
-            else:
-                return
-            finally:
-                spark.stop()
+        run_in_sessions(handover, partial(_session, sent["url"], sent["conf"]))
 
 
-def _session(url: str, conf: Mapping[str, str]) -> Any:
+@contextmanager
+def _session(url: str, conf: Mapping[str, str]) -> Iterator[Any]:
     from pyspark.sql.connect.session import SparkSession
 
     from airflow_partitions.spark.connect.session import check_version, configure, try_again
@@ -71,8 +61,11 @@ def _session(url: str, conf: Mapping[str, str]) -> Any:
     first.stop()
     signal.signal(signal.SIGTERM, partial(_end, spark))
     remember(spark, Requests(strict=False, unwatched=(UNWATCHED,)))
-    configure(spark, conf)
-    return spark
+    try:
+        configure(spark, conf)
+        yield spark
+    finally:
+        spark.stop()
 
 
 def _end(spark: Any, *_: object) -> NoReturn:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from airflow_partitions.core.errors import ReplacedError
 from airflow_partitions.spark.connect.access import access_of
 from airflow_partitions.spark.connect.client_process import run_in_process
 from airflow_partitions.spark.connect.server_errors import translated
 from airflow_partitions.spark.connect.session import connected, interrupt
-from airflow_partitions.spark.driver import REPEATS, run
-from airflow_partitions.spark.running_job import job
+from airflow_partitions.spark.driver import run_in_sessions
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection
@@ -36,15 +35,12 @@ def run_connected(
     if access.python is not None:
         run_in_process(handover, access, (server, connection.conn_id), conf, began)
         return
+
+    @contextmanager
+    def session() -> Iterator[Any]:
+        with connected(access, handover.attempt.name, conf=conf, strict=handover.strict) as spark:
+            began(partial(interrupt, spark))
+            yield spark
+
     with translated(server, connection.conn_id):
-        for repeat in range(REPEATS + 1):
-            with connected(access, handover.attempt.name, conf=conf, strict=handover.strict) as spark:
-                began(partial(interrupt, spark))
-                try:
-                    with job(handover, spark) as current:
-                        run(current)
-                except ReplacedError:
-                    if repeat == REPEATS:
-                        raise
-                else:
-                    return
+        run_in_sessions(handover, session)

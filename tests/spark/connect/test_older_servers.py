@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+import venv
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -16,6 +18,7 @@ from airflow_partitions.core.errors import (
     InvalidDefinitionError,
     JobError,
     MissingListenerError,
+    ResultError,
     SparkServerError,
 )
 from airflow_partitions.spark.connect.client_driver import UNWATCHED
@@ -131,12 +134,17 @@ def test_a_server_that_is_away_and_a_python_that_is_none_are_told(lake: Any, pyt
         execute(task(lake, longest), lake, 3)
 
 
-def lingers(flights: Any) -> Any:
-    import time
+def test_a_python_without_a_client_is_told(lake: Any, connect: Any, tmp_path: Path) -> None:
+    venv.create(tmp_path / "bare", symlinks=True)
+    connect(python=str(tmp_path / "bare" / "bin" / "python"))
+    with pytest.raises(
+        ResultError, match=r"the Python of connection 'warm', .* has no module .*'pyspark\[connect\]==…'"
+    ):
+        execute(task(lake, longest), lake)
 
-    flights.createOrReplaceTempView("flights")
-    while True:
-        time.sleep(0.1)
+
+def lingers(spark: Any, flights: Any) -> Any:
+    spark.range(10**13).selectExpr("max(hash(id))").collect()
     return flights
 
 
@@ -144,7 +152,7 @@ def test_a_task_that_is_killed_ends_its_job(lake: Any, connect: Any) -> None:
     operator = task(lake, lingers)
 
     def end() -> None:
-        time.sleep(5)
+        time.sleep(8)
         operator.on_kill()
 
     ending = Thread(target=end)
@@ -153,6 +161,8 @@ def test_a_task_that_is_killed_ends_its_job(lake: Any, connect: Any) -> None:
         execute(operator, lake)
     ending.join()
     assert lake.rows() == []
+    execute(task(lake, longest), lake, 2)  # the server has its cores again
+    assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
 
 
 def test_a_check_is_made_there(lake: Any, connect: Any) -> None:
