@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-
-import attrs
+from typing import NamedTuple
 
 from airflow_partitions.core.errors import SelectionError
 
@@ -45,8 +44,7 @@ class State(StrEnum):
 COMPLETE = frozenset({State.STALE, State.MATERIALIZED})
 
 
-@attrs.frozen
-class Status:
+class Status(NamedTuple):
     """The state of a partition, and what is to be said beside it.
 
     :ivar provisional: whether it was materialized before its interval was over.

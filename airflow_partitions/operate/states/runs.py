@@ -122,17 +122,18 @@ def _unfinished(connection: Connection, dag_ids: Collection[str]) -> Iterator[tu
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
+    # The states by themselves, as Airflow has an index of them by Dag; else all runs of the Dag are looked at.
+    has_state = DagRun.state.in_([DagRunState.RUNNING, DagRunState.QUEUED, DagRunState.FAILED])
     # What is cancelled before it begins is failed to Airflow, and has tried nothing.
-    has_failed = and_(DagRun.state == DagRunState.FAILED, DagRun.start_date.is_not(None))
-    at_work = DagRun.state.in_([DagRunState.RUNNING, DagRunState.QUEUED])
+    has_tried = or_(DagRun.state != DagRunState.FAILED, DagRun.start_date.is_not(None))
     for portion in portions(sorted(dag_ids)):
         in_batch = and_(BatchMember.run_id == DagRun.id, BatchMember.outcome.is_(None))
         keyed = (
             select(*_columns(state=_at_work_state()))
             .join(BatchMember, in_batch, isouter=True)
-            .where(DagRun.dag_id.in_(portion), DagRun.partition_key.is_not(None))
+            .where(DagRun.dag_id.in_(portion), has_state, has_tried, DagRun.partition_key.is_not(None))
         )
-        for dag_id, *row in connection.execute(keyed.where(or_(at_work, has_failed))):
+        for dag_id, *row in connection.execute(keyed):
             yield dag_id, row
 
 
