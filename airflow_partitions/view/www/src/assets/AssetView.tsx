@@ -11,12 +11,13 @@ import { Grid } from "../grid/Grid";
 import { keyOf, type Cell, type Picture } from "../grid/picture";
 import { StretchTable } from "../grid/StretchTable";
 import { useArrangement } from "../grid/useArrangement";
+import { useWholeAhead } from "../grid/useGrid";
 import { Answer } from "../page/Answer";
 import { paths } from "../page/paths";
 import type { components } from "../rest/schema";
 import { SelectionBar } from "../selection/SelectionBar";
 import { useCounts } from "../selection/useCounts";
-import { usePicture } from "../selection/usePicture";
+import { useIsNarrowed, usePicture } from "../selection/usePicture";
 import { TaskMatrix } from "../tasks/TaskMatrix";
 import { Description } from "./AssetAbout";
 import { AssetFoot } from "./AssetFoot";
@@ -25,9 +26,10 @@ import { useAsset } from "./useAsset";
 import { definitionWords } from "./words";
 
 /** The partitions of one asset. */
-export const AssetView = ({ asset }: { readonly asset: string }) => (
-  <Answer query={useAsset(asset)}>{(data) => <Partitions asset={data} />}</Answer>
-);
+export const AssetView = ({ asset }: { readonly asset: string }) => {
+  useWholeAhead(asset, !useIsNarrowed());
+  return <Answer query={useAsset(asset)}>{(data) => <Partitions asset={data} />}</Answer>;
+};
 
 const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDetails"] }) => {
   const { name, definition, may_change: mayChange } = asset;

@@ -33,7 +33,8 @@ export type Days = keyof typeof lengths;
 /** So many days until a moment, or until now. */
 export type Period = { readonly days: Days; readonly until: string | null };
 
-/** How many assets are asked for at once. */
+/** How many assets are asked for at once: first as many as fill a screen, then the others. */
+const FIRST = 50;
 const PAGE = 250;
 
 /** A stretch that is so many days long and ends then. */
@@ -54,7 +55,7 @@ const askFor = async (
         ...boundsOf(period),
         ...some,
         columns: lengths[period.days],
-        limit: PAGE,
+        limit: cursor === null ? FIRST : PAGE,
         ...(cursor !== null && { cursor }),
       },
     },

@@ -63,15 +63,25 @@ export const usePart = (part: Part, enabled = true) =>
     },
   });
 
+/** All of the time axis in one row. */
+const wholeOf = ({ asset, select }: Pick<Arrangement, "asset" | "select">): Part => ({
+  asset,
+  ...(select && { select }),
+  columns: 300,
+  rowLimit: 1,
+  down: "",
+});
+
 /** All of the time axis in one row, with what is in it. */
-export const useWhole = (arrangement: Arrangement) =>
-  usePart({
-    asset: arrangement.asset,
-    ...(arrangement.select && { select: arrangement.select }),
-    columns: 300,
-    rowLimit: 1,
-    down: "",
-  });
+export const useWhole = (arrangement: Arrangement) => usePart(wholeOf(arrangement));
+
+/** Asks for all of an asset while its definition is on the way; what fails is asked for again where it is shown. */
+export const useWholeAhead = (asset: string, enabled: boolean) => {
+  const queries = useQueryClient();
+  useEffect(() => {
+    if (enabled) queries.infiniteQuery(queryOf(wholeOf({ asset }))).catch(() => undefined);
+  }, [queries, asset, enabled]);
+};
 
 /** What a view shows: asked for in tiles, so that what is near is there already. */
 export const useGrid = (

@@ -24,6 +24,18 @@ const viewOf = (parameters: URLSearchParams): Span | null => {
   return start !== undefined && end !== undefined && start < end ? { start, end } : null;
 };
 
+/** Values of dimensions of which one alone is shown, by the names of these. */
+const onlyOf = (parameters: URLSearchParams): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...parameters].flatMap(([name, value]) => (name.startsWith(ONLY) ? [[name.slice(ONLY.length), value]] : [])),
+  );
+
+/** Whether the address shows one value alone of some dimension. */
+export const useIsNarrowed = (): boolean => {
+  const [parameters] = useAddress();
+  return Object.keys(onlyOf(parameters)).length > 0;
+};
+
 /** What of an asset's partitions is shown and selected; the address says it, so that each has a link. */
 export const usePicture = () => {
   const [parameters, put] = useAddress();
@@ -33,9 +45,7 @@ export const usePicture = () => {
     const timer = setTimeout(() => putInAddress({ start: text(view?.start), end: text(view?.end) }), PAUSE);
     return () => clearTimeout(timer);
   }, [view]);
-  const only: Readonly<Record<string, string>> = Object.fromEntries(
-    [...parameters].flatMap(([name, value]) => (name.startsWith(ONLY) ? [[name.slice(ONLY.length), value]] : [])),
-  );
+  const only = onlyOf(parameters);
   const value = parameters.get("value") ?? "";
   return {
     view,

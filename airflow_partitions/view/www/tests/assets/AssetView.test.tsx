@@ -4,6 +4,7 @@ import { http, HttpResponse } from "msw";
 import { beforeEach, expect, test, vi } from "vitest";
 
 import { AssetView } from "../../src/assets/AssetView";
+import { queryClient } from "../../src/page/queries";
 import { server } from "../server";
 import { shown } from "../shown";
 import { details } from "./listed";
@@ -231,4 +232,43 @@ test("what made a partition fail is read without a click, below all partitions",
   expect(section.textContent).toBe(`Failed partitions${dayOf(8)}task days failed: ValueError: no rows`);
   const place = section.compareDocumentPosition(screen.getByRole("region", { name: "Newest materialization" }));
   expect(place).toBe(Node.DOCUMENT_POSITION_FOLLOWING);
+});
+
+test("all of an asset is asked for while its definition is on the way, unless one value alone is shown", async () => {
+  const asked: string[] = [];
+  let waits = false;
+  let answer = () => {};
+  const rest = "*/asset-partitions/api/v1/assets/days";
+  server.use(
+    http.get(rest, async () => {
+      await new Promise<void>((resolve) => {
+        waits = true;
+        answer = resolve;
+      });
+      asked.push("definition");
+      return HttpResponse.json(about);
+    }),
+    http.get(`${rest}/grid`, ({ request }) => {
+      const query = new URL(request.url).searchParams;
+      if (query.get("row_limit") === "1") asked.push(query.get("select") ?? "all");
+      return HttpResponse.json(grid);
+    }),
+  );
+  const { unmount } = shown(<AssetView asset="days" />, undefined, queryClient);
+  await waitFor(() => expect([waits, ...asked]).toEqual([true, "all"]));
+  answer();
+  await picture();
+  expect(asked).toEqual(["all", "definition"]);
+  unmount();
+  queryClient.clear();
+  asked.length = 0;
+  waits = false;
+  window.history.replaceState(null, "", "/plugin/partitions/assets/days?only.date=2013-01-02");
+  shown(<AssetView asset="days" />, undefined, queryClient);
+  await waitFor(() => expect(waits).toBe(true));
+  expect(asked).toEqual([]);
+  answer();
+  await picture();
+  expect(asked).toEqual(["definition", "date in 2013-01-02"]);
+  queryClient.clear();
 });
