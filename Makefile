@@ -16,8 +16,9 @@ export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 # Hundreds of processes import Airflow: each would compile it for itself, if the environment said so.
 export PYTHONDONTWRITEBYTECODE :=
 
-PARTS = test-spark test-postgresql test-sqlite test-rest test-storage test-view test-wheel
-.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long test-versions crossing $(PARTS) coverage dist lint lock bench docs view
+PARTS = test-spark test-postgresql test-rest test-storage test-sqlite test-view test-wheel
+VERSIONS = crossing-pre-release crossing-lowest crossing-python
+.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long test-versions crossing $(PARTS) $(VERSIONS) coverage dist lint lock bench docs view
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -46,19 +47,22 @@ ifdef ARGS
 	@$(SPARK) $(VENV)/bin/python -m pytest $(ARGS)
 else
 	@rm -f $(VENV)/test-*.log
-	@$(MAKE) --no-print-directory --jobs=4 --keep-going $(PARTS) \
+	@$(MAKE) --no-print-directory --jobs=3 --keep-going $(PARTS) \
 	  || { echo 'What failed:'; grep -E '^(FAILED|ERROR) ' $(VENV)/test-*.log | sed 's|^.*/test-||' | cut -c-300; exit 1; }
 endif
 
-# The longest first, so that no part is alone at the end. One has Spark; two wait for an Airflow most of the time, one on
-# each database; the last two have the view and the site in a browser, and the wheel. Each says what took it longest, and
-# what of the processor it took beside its budget in tests/budgets.json. What failed is told once more at the end, a line
-# each.
+# The longest first, so that no part is alone at the end: two that work, beside one that waits for an Airflow most of the
+# time, on one database and then on the other, and so goes first where both want a processor. With four at a time on two
+# processors each takes a quarter more of them. The last two have the view and the site in a browser, and the wheel. Each
+# says what took it longest, and what of the processor it took beside its budget in tests/budgets.json. What failed is told
+# once more at the end, a line each.
 $(PARTS): SHELL = bash
+$(PARTS): TURN = nice -n 5
 $(PARTS): $(READY) $(CLASSES)
-	@$(SPARK) PART=$(@:test-%=%) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \
+	@$(SPARK) PART=$(@:test-%=%) $(TURN) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \
 	  > >(tee $(VENV)/$@.log | while IFS= read -r line; do echo "$(@:test-%=%) | $$line"; done) 2>&1
 
+test-postgresql test-sqlite: TURN =
 test-sqlite: TESTS = tests/scheduler -k sqlite -m "not long"
 test-postgresql: TESTS = tests/scheduler -k postgresql -m "not long"
 # Without Airflow, but for its calendars and connections.
@@ -82,17 +86,22 @@ CROSSING = tests/test_airflow_imports.py tests/engine/ledger tests/engine/timeta
   tests/operate/absent/test_absent.py tests/operate/absent/test_draining.py
 
 test-versions: $(READY) ## some minutes with Airflow's newest pre-release, the lowest versions of what the package needs, a newer Python
-	@for versions in pre-release lowest; do \
-	  $(RUN) tools/lock_for.sh $$versions $(VENV)/$$versions.lock \
-	    && $(MAKE) --no-print-directory crossing VENV=.venv-$$versions LOCK=$(VENV)/$$versions.lock || exit 1; \
-	done
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(VERSIONS)
+
+crossing-pre-release crossing-lowest: crossing-%: $(READY)
+	@$(RUN) tools/lock_for.sh $* $(VENV)/$*.lock
+	@$(MAKE) --no-print-directory crossing VENV=.venv-$* LOCK=$(VENV)/$*.lock TOLD='$*'
+
+crossing-python: $(READY)
 	@python="$$(tools/newest_python.sh)"; if [ -n "$$python" ]; then \
-	  $(MAKE) --no-print-directory crossing VENV=.venv-python PYTHON="$$python"; \
+	  $(MAKE) --no-print-directory crossing VENV=.venv-python PYTHON="$$python" TOLD=python; \
 	else echo 'no newer Python is here: tested with the one of $(VENV) alone'; fi
 
+crossing: SHELL = bash
 crossing: $(READY)
-	@$(VENV)/bin/python -c 'import sys, airflow; print("Python %d.%d," % sys.version_info[:2], "Airflow", airflow.__version__)'
-	@$(SPARK) $(VENV)/bin/python -m pytest -p no:cacheprovider $(CROSSING) $(ARGS)
+	@$(SPARK) { $(VENV)/bin/python -c 'import sys, airflow; print("Python %d.%d," % sys.version_info[:2], "Airflow", airflow.__version__)' \
+	  && $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=5 $(CROSSING) $(ARGS); } \
+	  > >(while IFS= read -r line; do echo "$(TOLD:%=% | )$$line"; done) 2>&1
 
 # Without Spark's and Airflow's processes, in which nothing is counted.
 coverage: $(READY) ## which lines the tests without Spark and without a scheduler reach: a figure, not a goal
