@@ -13,8 +13,11 @@ from functools import lru_cache
 from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
-from airflow_partitions.core.calendars.cron import Cron
+from airflow_partitions.core.calendars.cron import Cron, read_cron
 from airflow_partitions.core.calendars.timeline import FIRST, LAST, OffsetPeriod, timeline
+
+# So many answers of a calendar are kept: selections are cut at the same boundaries again and again.
+_ANSWERS = 4_096
 
 
 class Calendar(Protocol):
@@ -71,10 +74,12 @@ class CronCalendar:
         self._cron = cron
         self._timeline = timeline(zone)
         self._ranks = lru_cache(maxsize=256)(self._rank_of_periods)
+        self._next = lru_cache(maxsize=_ANSWERS)(self._first_after)
+        self._rank = lru_cache(maxsize=_ANSWERS)(self._rank_of)
         self._zone = zone
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CronCalendar, (self._cron, self._zone)
+        return cron_calendar, (self._cron.expression, self._zone)
 
     def floor(self, at: int) -> int | None:
         for period in self._timeline.backward(at):
@@ -86,6 +91,9 @@ class CronCalendar:
         return None
 
     def after(self, at: int) -> int | None:
+        return self._next(at)
+
+    def _first_after(self, at: int) -> int | None:
         for period in self._timeline.forward(at):
             if period.start > at and self._jumped(period):
                 return period.start
@@ -149,7 +157,7 @@ class CronCalendar:
             and self._cron.count(gap_end, gap_end + 1) == 0
         )
 
-    def _rank(self, at: int) -> int:
+    def _rank_of(self, at: int) -> int:
         """Number of boundaries between a fixed instant of the calendar and *at*."""
         at = min(max(at, FIRST), LAST)
         period = self._timeline.period(at)
@@ -174,3 +182,12 @@ class CronCalendar:
     def _size(self, period: OffsetPeriod) -> int:
         matches = self._cron.count(self._first_wall(period), period.end + period.offset)
         return matches + (1 if self._jumped(period) else 0)
+
+
+@lru_cache(maxsize=1024)
+def cron_calendar(schedule: str, zone: ZoneInfo) -> CronCalendar:
+    """The one calendar of a *schedule* in a *zone*: what it has worked out serves all definitions of it.
+
+    :raises InvalidDefinitionError: if it is no preset or cron expression.
+    """
+    return CronCalendar(read_cron(schedule), zone)

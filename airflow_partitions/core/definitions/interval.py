@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from airflow_partitions.core.calendars import Calendar, Clock, CronCalendar, ElapsedCalendar, read_cron
+from airflow_partitions.core.calendars import Calendar, Clock, ElapsedCalendar, cron_calendar, read_cron
 from airflow_partitions.core.calendars.instants import DAY, SECOND, from_iso, instant, microseconds, plain, wall_of
 from airflow_partitions.core.calendars.timeline import FIRST, LAST, timeline
 from airflow_partitions.core.calendars.zones import zone
@@ -78,7 +78,7 @@ class PartitionByInterval(PartitionDefinition):
             calendar, clock = ElapsedCalendar(microseconds(schedule), anchor), Clock(self._zone)
         elif isinstance(schedule, str):
             cron = read_cron(schedule)
-            calendar, clock = CronCalendar(cron, self._zone), Clock(self._zone, dates=cron.midnight)
+            calendar, clock = cron_calendar(schedule, self._zone), Clock(self._zone, dates=cron.midnight)
         else:
             raise InvalidDefinitionError(f"schedule {schedule!r} is not a preset, a cron expression or a timedelta")
         own.update(schedule=schedule, calendar=calendar, clock=clock, _start=low, _end=high)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from airflow.timetables.base import TimeRestriction
 
-from airflow_partitions.core.calendars import Calendar, CronCalendar, ElapsedCalendar, read_cron
+from airflow_partitions.core.calendars import Calendar, ElapsedCalendar, cron_calendar
 from airflow_partitions.core.calendars.instants import DAY, HOUR, instant, microseconds, utc
 from airflow_partitions.core.calendars.zones import zone
 from airflow_partitions.core.definitions import PartitionByInterval, PartitionDefinition
@@ -48,7 +48,7 @@ class CalendarTicks:
             self._calendar = ElapsedCalendar(microseconds(schedule), 0)
             self.summary = f"every {self._schedule}"
         else:
-            self._calendar = CronCalendar(read_cron(schedule), zone)
+            self._calendar = cron_calendar(schedule, zone)
             self.summary = schedule
 
     def floor(self, at: int) -> int | None:
