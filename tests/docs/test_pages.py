@@ -91,7 +91,7 @@ def test_yaml_parses(block: Block) -> None:
 
 @pytest.mark.parametrize("block", [block for block in blocks("yaml") if "expr:" in block.text], ids=str)
 def test_alerts_are_about_metrics_that_are_sent(block: Block) -> None:
-    page = ROOT / "docs/operate/operate.md"
+    page = ROOT / "docs/operate/monitoring.md"
     names = {name for (name,), *_ in tables(page, "Name, after Airflow's prefix", "Kind", "Of all assets")}
     states = "|".join(state.value for state in State)
     known = {re.sub(r"<state>", f"({states})", f"airflow_{name.replace('.', '_')}") for name in names}

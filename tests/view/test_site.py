@@ -143,7 +143,7 @@ QUESTIONS = {
     "port 8080": "operate/troubleshooting.html#invalid-auth-token-at-once-in-every-task",
     "asset vanished": "operate/troubleshooting.html#an-asset-has-vanished",
     "parent folder is missing": "operate/troubleshooting.html#its-parent-folder-is-missing",
-    "unpause": "operate/operate.html#before-a-dag-is-unpaused",
+    "unpause": "operate/filling.html#before-a-dag-is-unpaused",
     "TaskFlow logical_date": "guides/templates.html#parameters-of-a-taskflow-function",
     "poke_interval": "guides/consuming.html#waiting-for-partitions",
     "how many partitions": "operate/sizing.html#how-many-partitions",

@@ -118,7 +118,8 @@ def command_line() -> Iterator[str]:
     from airflow_partitions.operate.cli.commands import get_commands
 
     yield "# Command line\n\nFor those who look up a command: each with its arguments and examples."
-    yield "What they are for is in [operate](../operate/operate.md).\n"
+    yield "How to use them is in [on the command line](../operate/command-line.md), and what they are for in"
+    yield "[operate](../operate/index.md).\n"
     for group in get_commands():
         for command in getattr(group, "subcommands", ()):
             flags = {arg.flags: (arg.kwargs or {}) for arg in command.args}
@@ -162,7 +163,7 @@ def rest() -> Iterator[str]:
         if method in _ROUTES
     ]
     yield "# REST\n\nFor those who write a client: all routes, below `/asset-partitions` of Airflow's API server."
-    yield "How to call them is in [operate](../operate/operate.md#rest).\n"
+    yield "How to call them is in [calls over REST](../operate/rest.md).\n"
     for (tag,), routes in groupby(sorted(operations, key=tags), tags):
         yield f"## {tag.capitalize()}\n"
         for method, path, operation in routes:

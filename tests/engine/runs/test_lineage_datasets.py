@@ -148,8 +148,8 @@ def test_a_table_is_named_by_its_catalog_which_is_not_asked() -> None:
 
 
 def test_the_event_in_the_docs_is_what_is_sent() -> None:
-    page = (Path(__file__).parents[3] / "docs/operate/operate.md").read_text(encoding="utf-8")
-    event = json.loads(page.partition("### What is read and made")[2].partition("```json\n")[2].partition("```")[0])
+    page = (Path(__file__).parents[3] / "docs/operate/lineage.md").read_text(encoding="utf-8")
+    event = json.loads(page.partition("## What is read and made")[2].partition("```json\n")[2].partition("```")[0])
     own, storage = Partition(DAYS, "2013-03-10"), Parquet("s3://lake/delays")
     lineage = RunLineage(
         definition=DAYS,

@@ -1,4 +1,4 @@
-"""What the page on operating says of REST is so."""
+"""What the page on calls over REST says is so."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.operate.rest.conftest import Server, unpause
 
 pytestmark = [pytest.mark.airflow, pytest.mark.parametrize("engine", ["sqlite"], indirect=True, scope="module")]
 
-PAGE = ROOT / "docs/operate/operate.md"
+PAGE = ROOT / "docs/operate/rest.md"
 FLIGHTS = """
 @asset(schedule="@daily", partition=PartitionByInterval("@hourly", timezone="America/New_York", start="2013-01-01"))
 def hourly_flights(): ...
