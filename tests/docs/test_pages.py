@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 #: What pages may import from.
 PUBLIC = {f"airflow_partitions{name}" for name in ("", ".checks", ".spark", ".spark.engines", ".storage", ".testing")}
-CONCEPTS, TEMPLATES = ROOT / "docs/concepts/concepts.md", ROOT / "docs/guides/templates.md"
+KEYS, CALENDARS = ROOT / "docs/concepts/partitions.md", ROOT / "docs/concepts/calendars.md"
+TEMPLATES = ROOT / "docs/guides/templates.md"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -248,13 +249,13 @@ def test_keys_have_the_text_the_table_says() -> None:
 
     names = {name: getattr(airflow_partitions, name) for name in airflow_partitions.__all__}
     names |= {"Position": Position, "date": date, "time": time, "timedelta": timedelta, "Decimal": Decimal}
-    for (definition,), texts, _ in tables(CONCEPTS, "Definition", "Canonical text", "Rule"):
+    for (definition,), texts, _ in tables(KEYS, "Definition", "Canonical text", "Rule"):
         partitions = eval(definition, names)
         assert [str(partitions.parse(text)) for text in texts] == texts, definition
 
 
 def test_clock_changes_give_as_many_hours_as_the_table_says() -> None:
-    rows = tables(CONCEPTS, "Zone", "Day", "What the clock does", "Hourly partitions of the day", "Daily partition")
+    rows = tables(CALENDARS, "Zone", "Day", "What the clock does", "Hourly partitions of the day", "Daily partition")
     assert len(rows) == 7
     for (zone,), (text,), _, (hours,), (day, *_) in rows:
         start = date.fromisoformat(text)
