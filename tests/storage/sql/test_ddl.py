@@ -260,7 +260,7 @@ def test_the_docs_show_the_statements_as_they_are() -> None:
     days = PartitionByProduct([PartitionByInterval("@daily", start="2013-01-01", name="date"), airports])
     schema = {"carrier": "string", "delay": "double"}
     delays = Parquet("/lake/delays", partition=days, partition_on=partition_on, schema=schema)
-    page = Path(__file__).parents[3] / "docs" / "guides" / "storage.md"
+    page = Path(__file__).parents[3] / "docs" / "guides" / "other-readers.md"
     assert f"```sql\n{ddl(delays, 'delays')}```" in page.read_text(encoding="utf-8")
 
 
