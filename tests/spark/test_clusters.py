@@ -19,7 +19,7 @@ from airflow_partitions.spark.shipping import Shipped
 from tests.spark.test_submit import run
 
 HERE = Path(__file__).parent
-_DOCS = HERE.parents[1] / "docs" / "guides" / "spark.md"
+_DOCS = HERE.parents[1] / "docs" / "guides" / "spark-clusters.md"
 _SUBMIT = """#!{python}
 import json, os, sys
 json.dump([sys.argv[1:], dict(os.environ)], open({record!r}, "w"))
