@@ -17,7 +17,7 @@ from airflow_partitions.core.calendars.cron import Cron, read_cron
 from airflow_partitions.core.calendars.timeline import FIRST, LAST, OffsetPeriod, timeline
 
 # So many answers of a calendar are kept: selections are cut at the same boundaries again and again.
-_ANSWERS = 4_096
+_ANSWERS = 1_024
 
 
 class Calendar(Protocol):
