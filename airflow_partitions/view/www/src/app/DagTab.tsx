@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link as RouterLink } from "react-router-dom";
 
 import { AssetView } from "../assets/AssetView";
-import { listAssets } from "../assets/list";
+import { namesQuery } from "../assets/list";
 import { Answer } from "../page/Answer";
 import { NoAnswer } from "./NoAnswer";
 import { paths } from "../page/paths";
@@ -21,11 +21,7 @@ const NoPartitions = () => (
 
 /** The partitions of the assets that a Dag makes, on its page. */
 export const DagTab = ({ dagId }: { readonly dagId: string }) => {
-  const assets = useQuery({
-    queryKey: ["assets", "names"],
-    queryFn: ({ signal }) => listAssets(false, signal),
-    staleTime: 60_000,
-  });
+  const assets = useQuery({ ...namesQuery, staleTime: 60_000 });
   return (
     <Box px={2} pt={2} pb={4} data-scroll>
       <NoAnswer />

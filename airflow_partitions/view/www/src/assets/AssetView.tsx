@@ -1,5 +1,6 @@
 import { Alert, Box, Code, Stack, Text } from "@chakra-ui/react";
-import { useMemo, useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { useNavigate } from "react-router-dom";
 
 import { Actions } from "../actions/Actions";
@@ -11,13 +12,13 @@ import { Grid } from "../grid/Grid";
 import { keyOf, type Cell, type Picture } from "../grid/picture";
 import { StretchTable } from "../grid/StretchTable";
 import { useArrangement } from "../grid/useArrangement";
-import { useWholeAhead } from "../grid/useGrid";
+import { askForWhole } from "../grid/useGrid";
 import { Answer } from "../page/Answer";
 import { paths } from "../page/paths";
 import type { components } from "../rest/schema";
 import { SelectionBar } from "../selection/SelectionBar";
 import { useCounts } from "../selection/useCounts";
-import { useIsNarrowed, usePicture } from "../selection/usePicture";
+import { isNarrowed, usePicture } from "../selection/usePicture";
 import { TaskMatrix } from "../tasks/TaskMatrix";
 import { Description } from "./AssetAbout";
 import { AssetFoot } from "./AssetFoot";
@@ -27,7 +28,10 @@ import { definitionWords } from "./words";
 
 /** The partitions of one asset. */
 export const AssetView = ({ asset }: { readonly asset: string }) => {
-  useWholeAhead(asset, !useIsNarrowed());
+  const queries = useQueryClient();
+  useEffect(() => {
+    if (!isNarrowed(new URLSearchParams(window.location.search))) askForWhole(queries, asset);
+  }, [queries, asset]);
   return <Answer query={useAsset(asset)}>{(data) => <Partitions asset={data} />}</Answer>;
 };
 
@@ -36,6 +40,8 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
   const navigate = useNavigate();
   const shown = usePicture();
   const [inView, setInView] = useState("");
+  const [isDrawn, setDrawn] = useState(false);
+  const onDrawn = useCallback(() => setDrawn(true), []);
   const [pasted, setPasted] = useState<string>();
   const { select, states } = shown;
   const { names, time } = useMemo(() => dimensionsOf(definition), [definition]);
@@ -94,6 +100,7 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
             shown={shown}
             canonical={selected && (selected.selection ?? select)}
             onSeen={setInView}
+            onDrawn={onDrawn}
             onOpen={open}
           />
         ) : (
@@ -103,6 +110,7 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
             shown={shown}
             canonical={selected && (selected.selection ?? select)}
             onSeen={setInView}
+            onDrawn={onDrawn}
             onOpen={open}
           />
         )}
@@ -119,7 +127,10 @@ const Partitions = ({ asset }: { readonly asset: components["schemas"]["AssetDet
       >
         <Actions asset={name} selection={select} states={states} mayChange={mayChange} />
       </SelectionBar>
-      <AssetFoot asset={asset} arrangement={arrangement} />
+      {/* What it asks for would keep the server from the picture. */}
+      {isDrawn || shown.form === "table" || shown.form === "tasks" ? (
+        <AssetFoot asset={asset} arrangement={arrangement} />
+      ) : null}
     </Stack>
   );
 };

@@ -14,7 +14,7 @@ import { filtered, useFilters, type Filters } from "./filters";
 import { FirstSteps } from "./FirstSteps";
 import { byName, byTrouble } from "./health";
 import { groups, type Group } from "./lineage";
-import { listAssets, type Listed } from "./list";
+import { listAssets, namesQuery, type Listed } from "./list";
 import { OverviewFilters } from "./OverviewFilters";
 
 /** The assets in the order that is asked for; along the graph in its groups, else all in one. */
@@ -57,11 +57,7 @@ export const OverviewPage = () => {
     queryFn: ({ signal }) => listAssets(true, signal),
     refetchInterval: LIVE,
   });
-  const names = useQuery({
-    queryKey: ["assets", "names"],
-    queryFn: ({ signal }) => listAssets(false, signal),
-    enabled: assets.data === undefined,
-  });
+  const names = useQuery({ ...namesQuery, enabled: assets.data === undefined });
   const trouble = useTrouble(assets);
   const known = assets.data ?? names.data;
   return (

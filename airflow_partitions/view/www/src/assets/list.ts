@@ -20,6 +20,12 @@ const listed = ({ counts, tags, ...asset }: Answered, counting: boolean): Listed
   return { ...asset, tags: tags.filter((tag) => tag !== OF_ALL), counts: numbers, total: totalOf(numbers), counting };
 };
 
+/** What asks for all partitioned assets that one may see, without numbers of their partitions. */
+export const namesQuery = {
+  queryKey: ["assets", "names"] as const,
+  queryFn: ({ signal }: { signal: AbortSignal }) => listAssets(false, signal),
+};
+
 /** All partitioned assets that one may see, by name; with numbers of their partitions by state if `counts`. */
 export const listAssets = async (counts: boolean, signal: AbortSignal): Promise<readonly Listed[]> => {
   const assets: Listed[] = [];

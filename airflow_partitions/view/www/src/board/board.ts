@@ -65,13 +65,19 @@ const askFor = async (
   return data;
 };
 
+/** What asks for all assets over a period, page after page. */
+export const boardQuery = (period: Period) => ({
+  queryKey: ["board", period.days, period.until] as const,
+  queryFn: ({ signal, pageParam }: { signal: AbortSignal; pageParam: string | null }): Promise<Board> =>
+    askFor(period, {}, pageParam, signal),
+  initialPageParam: null as string | null,
+  getNextPageParam: ({ cursor }: Board) => cursor,
+});
+
 /** All assets over a period: page after page, and again every few seconds. */
 export const useBoard = (period: Period) => {
   const board = useInfiniteQuery({
-    queryKey: ["board", period.days, period.until] as const,
-    queryFn: ({ signal, pageParam }): Promise<Board> => askFor(period, {}, pageParam, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ cursor }: Board) => cursor,
+    ...boardQuery(period),
     refetchInterval: LIVE * 3,
     placeholderData: (before: InfiniteData<Board, string | null> | undefined) => before,
   });

@@ -53,11 +53,19 @@ export const shownStrips = (strips: readonly Strip[], filters: BoardFilters): Re
   );
 };
 
+/** The period that an address says. */
+export const periodOf = (address: URLSearchParams): Period => {
+  const days = Number(address.get("days"));
+  const until = address.get("until");
+  return {
+    days: isDays(days) ? days : 30,
+    until: until !== null && !Number.isNaN(Date.parse(until)) ? until : null,
+  };
+};
+
 /** The period and the filters of the address, and what changes them there. */
 export const useBoardAddress = () => {
   const [address, put] = useAddress();
-  const days = Number(address.get("days"));
-  const until = address.get("until");
   const filters = useMemo<BoardFilters>(
     () => ({
       search: address.get("search") ?? "",
@@ -69,12 +77,8 @@ export const useBoardAddress = () => {
     }),
     [address],
   );
-  const period: Period = {
-    days: isDays(days) ? days : 30,
-    until: until !== null && !Number.isNaN(Date.parse(until)) ? until : null,
-  };
   return {
-    period,
+    period: periodOf(address),
     onPeriod: (next: Period) => put({ days: next.days === 30 ? null : String(next.days), until: next.until }),
     filters,
     onFilters: (change: Partial<BoardFilters>) => {

@@ -7,6 +7,7 @@ import { keyOf, pictureOf, type Cell, type Picture } from "../grid/picture";
 import { usePart, useWhole, type Arrangement } from "../grid/useGrid";
 import type { Span } from "../grid/view";
 import { Trouble } from "../page/Trouble";
+import { useTrouble } from "../page/useTrouble";
 import type { components } from "../rest/schema";
 import { regionText, type Frame } from "../selection/text";
 import type { Shown } from "../selection/usePicture";
@@ -27,6 +28,7 @@ export const Calendar = ({
   shown,
   canonical,
   onSeen,
+  onDrawn,
   onOpen,
 }: {
   readonly arrangement: Arrangement;
@@ -36,12 +38,15 @@ export const Calendar = ({
   readonly canonical: string | undefined;
   /** The text that selects what is in view. */
   readonly onSeen: (text: string) => void;
+  /** Once the days are there, with their values if they have some, or why there are none. */
+  readonly onDrawn: () => void;
   readonly onOpen: (picture: Picture, cell: Cell, text: string) => void;
 }) => {
   const { names, time, zone: own } = useMemo(() => dimensionsOf(definition), [definition]);
   const zone = own ?? "UTC";
   const [until, setUntil] = useState<DayNumber>();
-  const extent = extentOf(useWhole(arrangement).data?.pages[0]);
+  const whole = useWhole(arrangement);
+  const extent = extentOf(whole.data?.pages[0]);
   const newest = extent && dayNumber(extent.end - 1, zone);
   const oldest = extent && dayNumber(extent.start, zone);
   // What is there may begin later, or end earlier, than when one chose a year.
@@ -67,8 +72,15 @@ export const Calendar = ({
   const [region, setRegion] = useRegion(shown.select, canonical, frame, shown.onSelect);
   const seen = span === null ? "" : regionText([{ ...span, rows: null }], frame);
   useEffect(() => onSeen(seen), [seen, onSeen]);
-  const trouble = query.error ?? error;
+  const unknown = useTrouble(whole);
+  const trouble = (whole.data === undefined ? unknown : null) ?? query.error ?? error;
+  const none = whole.data !== undefined && extent === null;
+  const isDrawn = trouble !== null || none || (days !== null && (shown.value === null || values !== null));
+  useEffect(() => {
+    if (isDrawn) onDrawn();
+  }, [isDrawn, onDrawn]);
   if (trouble) return <Trouble error={trouble} />;
+  if (none) return <Text color="fg.muted">There is no partition yet.</Text>;
   // Until it is known which year it is, the line above the days has its place, and its length.
   const [day, start, end] = [last ?? 0, oldest ?? 0, newest ?? YEAR];
   return (

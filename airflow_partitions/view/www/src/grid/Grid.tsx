@@ -1,5 +1,5 @@
 import { Box, Skeleton, Text } from "@chakra-ui/react";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 
 import { Trouble } from "../page/Trouble";
 import { Problem } from "../rest/problem";
@@ -50,6 +50,7 @@ export const Grid = ({
   shown,
   canonical,
   onSeen,
+  onDrawn,
   onOpen,
 }: {
   readonly arrangement: Arrangement;
@@ -59,6 +60,8 @@ export const Grid = ({
   readonly canonical: string | undefined;
   /** The text that selects what is in view. */
   readonly onSeen: (text: string) => void;
+  /** Once there is a picture, with its values if it has some, or why there is none. */
+  readonly onDrawn: () => void;
   /** Also with the text that selects the cell. */
   readonly onOpen: (picture: Picture, cell: Cell, text: string) => void;
 }) => {
@@ -100,6 +103,10 @@ export const Grid = ({
     picture && view && bounds && !none
       ? { picture, layer, view, bounds, onView, width, height, rowHeight, top, rowsInAll }
       : null;
+  const isDrawn = error !== null || none || (sheet !== null && (shown.value === null || layer !== null));
+  useEffect(() => {
+    if (isDrawn) onDrawn();
+  }, [isDrawn, onDrawn]);
   const zone = timed ? frame.zone : null;
   const open = (drawn: Picture, cell: Cell) => {
     if (cell.column.count > 1 && timed && bounds) {

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQueryClient, type InfiniteData } from "@tanstack/react-query";
+import { useInfiniteQuery, useQueryClient, type InfiniteData, type QueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 
 import { LIVE } from "../page/queries";
@@ -75,12 +75,9 @@ const wholeOf = ({ asset, select }: Pick<Arrangement, "asset" | "select">): Part
 /** All of the time axis in one row, with what is in it. */
 export const useWhole = (arrangement: Arrangement) => usePart(wholeOf(arrangement));
 
-/** Asks for all of an asset while its definition is on the way; what fails is asked for again where it is shown. */
-export const useWholeAhead = (asset: string, enabled: boolean) => {
-  const queries = useQueryClient();
-  useEffect(() => {
-    if (enabled) queries.infiniteQuery(queryOf(wholeOf({ asset }))).catch(() => undefined);
-  }, [queries, asset, enabled]);
+/** Asks for all of an asset before it is shown; what fails is asked for again there. */
+export const askForWhole = (queries: QueryClient, asset: string): void => {
+  queries.infiniteQuery(queryOf(wholeOf({ asset }))).catch(() => undefined);
 };
 
 /** What a view shows: asked for in tiles, so that what is near is there already. */

@@ -30,11 +30,8 @@ const onlyOf = (parameters: URLSearchParams): Readonly<Record<string, string>> =
     [...parameters].flatMap(([name, value]) => (name.startsWith(ONLY) ? [[name.slice(ONLY.length), value]] : [])),
   );
 
-/** Whether the address shows one value alone of some dimension. */
-export const useIsNarrowed = (): boolean => {
-  const [parameters] = useAddress();
-  return Object.keys(onlyOf(parameters)).length > 0;
-};
+/** Whether an address shows one value alone of some dimension. */
+export const isNarrowed = (parameters: URLSearchParams): boolean => Object.keys(onlyOf(parameters)).length > 0;
 
 /** What of an asset's partitions is shown and selected; the address says it, so that each has a link. */
 export const usePicture = () => {

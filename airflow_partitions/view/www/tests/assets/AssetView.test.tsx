@@ -272,3 +272,93 @@ test("all of an asset is asked for while its definition is on the way, unless on
   expect(asked).toEqual(["definition", "date in 2013-01-02"]);
   queryClient.clear();
 });
+
+test.each([
+  ["?value=rows", "values"],
+  ["?calendar=", "grid"],
+])("what is below the picture of %s is asked for when that is there", async (address, last) => {
+  const asked: string[] = [];
+  let answer = () => {};
+  let waits = false;
+  const rest = "*/asset-partitions/api/v1/assets/days";
+  const values = {
+    ...grid,
+    value: "rows",
+    measure: "number",
+    of_several: "mean",
+    rows: [{ value: null, values: grid.columns.map(() => 7) }],
+    line: grid.columns.map(() => 7),
+    line_told: grid.columns.map(() => 1),
+    told: 10,
+    untold: 0,
+    ...{ least: 7, low: 7, high: 7, most: 7 },
+  };
+  const drawing = async ({ request }: { readonly request: Request }) => {
+    const of = new URL(request.url);
+    const isLast = of.pathname.endsWith(last) && of.searchParams.get("columns") !== "300";
+    if (isLast && !waits) {
+      await new Promise<void>((resolve) => {
+        waits = true;
+        answer = resolve;
+      });
+      asked.push(last);
+    }
+    return HttpResponse.json(of.pathname.endsWith("values") ? values : grid);
+  };
+  server.use(
+    http.get(`${rest}/grid`, drawing),
+    http.get(`${rest}/values`, drawing),
+    http.get(`${rest}/materializations`, () => {
+      asked.push("materializations");
+      return HttpResponse.json({ asset: "days", materializations: [] });
+    }),
+    http.get(`${rest}/states`, () => {
+      asked.push("failed");
+      return HttpResponse.json({ asset: "days", now: grid.now, stretches: [], cursor: null });
+    }),
+  );
+  window.history.replaceState(null, "", `/plugin/partitions/assets/days${address}`);
+  shown(<AssetView asset="days" />);
+  await waitFor(() => expect(waits).toBe(true));
+  expect(screen.queryByRole("region", { name: "Newest materialization" })).toBeNull();
+  answer();
+  await screen.findByRole("region", { name: "Newest materialization" });
+  await waitFor(() => expect(asked.length).toBeGreaterThan(2));
+  expect(asked[0]).toBe(last);
+});
+
+test("what is below a picture that can't be drawn is there", async () => {
+  server.use(
+    http.get("*/asset-partitions/api/v1/assets/days/grid", () =>
+      HttpResponse.json({ title: "Broken", status: 422, detail: "no such row" }, { status: 422 }),
+    ),
+  );
+  for (const form of ["", "?calendar="]) {
+    window.history.replaceState(null, "", `/plugin/partitions/assets/days${form}`);
+    const { unmount } = shown(<AssetView asset="days" />);
+    await screen.findByText(/no such row/);
+    await screen.findByRole("region", { name: "Newest materialization" });
+    unmount();
+  }
+});
+
+test("the calendar of an asset without a partition says so, and shows what is below", async () => {
+  server.use(
+    http.get("*/asset-partitions/api/v1/assets/days/grid", () =>
+      HttpResponse.json({
+        ...grid,
+        start: null,
+        end: null,
+        extent: null,
+        columns: [],
+        rows: [],
+        row_count: 0,
+        total: 0,
+      }),
+    ),
+  );
+  window.history.replaceState(null, "", "/plugin/partitions/assets/days?calendar=");
+  shown(<AssetView asset="days" />);
+  await screen.findByText("There is no partition yet.");
+  await screen.findByRole("region", { name: "Newest materialization" });
+});
