@@ -56,6 +56,19 @@ def test_keys_alone_tell_the_values(opens: Opens, width: int) -> None:
     assert standing_out(page) <= 0
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_numbers_beside_the_line_over_time_are_not_on_it(opens: Opens, width: int) -> None:
+    page = opens(f"{FEW_DAYS}&value=rows", viewport={"width": width, "height": 900})
+    line = page.get_by_role("img", name=re.compile("over time"))
+    drawn = line.locator("canvas").bounding_box()
+    labels = [label.bounding_box() for label in line.locator("p").all()]
+    assert drawn is not None
+    assert len(labels) == 2
+    for label in labels:
+        assert label is not None
+        assert label["y"] + label["height"] <= drawn["y"] or label["y"] >= drawn["y"] + drawn["height"]
+
+
 def test_an_unknown_value_in_the_address_shows_the_states(opens: Opens) -> None:
     page = opens(f"{SPRING}&value=colour")
     expect(page.get_by_role("combobox", name="Colour by")).to_have_value("")

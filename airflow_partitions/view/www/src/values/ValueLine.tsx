@@ -66,23 +66,22 @@ export const ValueLine = ({ sheet, layer }: { readonly sheet: Sheet; readonly la
     [palette, picture, view, width, scale, line],
   );
   if (scale === null) return null;
-  const text = (amount: number) => valueText(measure, amount);
+  const [high, low] = [scale.high, scale.low].map((amount) => valueText(measure, amount));
+  const label = (amount: string | undefined) => (
+    <Text fontSize="xs" lineHeight={1} color="fg.muted" ps={1} aria-hidden>
+      {amount}
+    </Text>
+  );
+  // Above and below, where no part of the line is.
   return (
     <Box
-      position="relative"
       mt={2}
       role="img"
-      aria-label={`${VALUES[value]} over time, all rows together, between ${text(scale.low)} and ${text(scale.high)}`}
+      aria-label={`${VALUES[value]} over time, all rows together, between ${low ?? ""} and ${high ?? ""}`}
     >
+      {label(high)}
       <Canvas width={width} height={HEIGHT} draw={draw} />
-      {[
-        { at: scale.high, top: 0 },
-        { at: scale.low, top: HEIGHT - EDGE - 16 },
-      ].map(({ at, top }) => (
-        <Text key={top} position="absolute" left={1} top={`${top + 1}px`} fontSize="xs" color="fg.muted" aria-hidden>
-          {text(at)}
-        </Text>
-      ))}
+      {label(low)}
     </Box>
   );
 };
