@@ -1,13 +1,9 @@
-"""What Spark needs for S3, fetched from Maven Central once, for all jobs and servers of a machine.
-
-``python -m cluster.jars FILE`` writes the class path to a file.
-"""
+"""What Spark needs for S3, fetched from Maven Central once, for all jobs and servers of a machine."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -57,17 +53,4 @@ def package_options(packages: Sequence[str]) -> list[str]:
 def _words(packages: Sequence[str], file: Path) -> list[str]:
     """The command that writes the class path to *file*."""
     options = ["--master", "local[1]", *package_options(packages)]
-    return ["spark-submit", *options, __file__, str(file)]
-
-
-def _write(file: Path) -> None:
-    """Write the class path of the packages that this program was submitted with."""
-    from pyspark.java_gateway import launch_gateway
-
-    # Without a session, which would have a copy of each.
-    jars = launch_gateway().jvm.java.lang.System.getProperty("spark.jars")  # type: ignore[no-untyped-call]
-    file.write_text(":".join(jar.removeprefix("file://") for jar in jars.split(",")))
-
-
-if __name__ == "__main__":
-    _write(Path(sys.argv[1]))
+    return ["spark-submit", *options, str(Path(__file__).with_name("submitted_jars.py")), str(file)]

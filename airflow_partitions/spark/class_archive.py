@@ -6,6 +6,7 @@ Java writes it at the end of a trial job. Jobs that name it with another Java, o
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -34,7 +35,7 @@ def write_class_archive(archive: Path) -> None:
     with TemporaryDirectory() as folder:
         partial = archive.with_name(f"{archive.name}.partial")
         words = [_program(), "--master", "local[1]", "--conf", "spark.ui.enabled=false", *_trial(Path(folder)), PROGRAM]
-        outer = os.environ.get(OPTIONS, "")
+        outer = _without_archive(os.environ.get(OPTIONS, ""))
         options = f'{outer} "-XX:ArchiveClassesAtExit={partial}" -Xlog:cds=error -Xlog:cds+dynamic=error'
         trial = subprocess.run(
             words,
@@ -51,6 +52,11 @@ def write_class_archive(archive: Path) -> None:
             f"Java has written no archive of Spark's classes to {archive}; the end of the trial job's output:\n{lines}"
         )
     partial.replace(archive)
+
+
+def _without_archive(options: str) -> str:
+    """Java's *options* without an archive that jobs start with: Java adds to none."""
+    return shlex.join(word for word in shlex.split(options) if not word.startswith("-XX:SharedArchiveFile="))
 
 
 def _program() -> str:
