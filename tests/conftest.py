@@ -57,7 +57,9 @@ CLASSES = Path(sys.prefix) / "spark-classes.jsa"
 # Short jobs: a third less processor time than with Java's defaults, and once more that with the archive.
 os.environ.setdefault(
     "SPARK_SUBMIT_OPTS",
-    f'-XX:+UseSerialGC -XX:TieredStopAtLevel=1 "-XX:SharedArchiveFile={CLASSES}" -Xlog:cds=off -Xlog:cds+dynamic=off',
+    "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
+    "-XX:ReservedCodeCacheSize=240m "  # else the session of all tests fills what it has, and clears it ever again
+    f'"-XX:SharedArchiveFile={CLASSES}" -Xlog:cds=off -Xlog:cds+dynamic=off',
 )
 
 # How hard the laws are tried: quickly by default; ``--hypothesis-profile thorough`` tries longer.
