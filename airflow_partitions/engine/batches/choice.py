@@ -14,8 +14,9 @@ from sqlalchemy import and_, delete, insert, select
 
 from airflow_partitions.core.errors import InvalidKeyError
 from airflow_partitions.core.partition import Partition
-from airflow_partitions.engine.batches.member import MEMBERS, Member, members_to_json
-from airflow_partitions.engine.batches.outcome import OUTCOMES, Ending
+from airflow_partitions.engine.batches.leader_cells import LeaderCells
+from airflow_partitions.engine.batches.member import Member
+from airflow_partitions.engine.batches.outcome import Ending
 from airflow_partitions.engine.database.connection import portions
 from airflow_partitions.engine.database.models import BatchMember
 from airflow_partitions.engine.ledger.asset_rows import asset_id_of
@@ -61,7 +62,8 @@ def choose(
     :param assets: names of those that it writes.
     :param size: the most partitions of a batch, with the leader's own.
     """
-    _forget(at, leader.id, task_id)
+    cells = LeaderCells(leader.id, leader.dag_id, leader.run_id, task_id)
+    cells.forget(at)
     own = at.execute(select(BatchMember.outcome).where(BatchMember.run_id == leader.id)).one_or_none()
     if own is not None:
         if own.outcome is None:  # another run makes its partition just now
@@ -81,7 +83,7 @@ def choose(
         rows = [{"run_id": number, "leader_id": leader.id} for number in members]
         at.execute(delete(BatchMember).where(BatchMember.run_id.in_(list(members))))
         at.execute(insert(BatchMember), rows)
-        _leave(at, leader, task_id, _with_skips(at, timetable, ids, list(members.values())))
+        cells.leave(at, _with_skips(at, timetable, ids, list(members.values())))
         if limits is not None:
             take(at, leader, limits, [member.key for member in members.values()])
     return len(members)
@@ -213,27 +215,3 @@ def _running(at: Connection, claimants: Iterable[Claimant]) -> set[Claimant]:
 
     runs = {(run.dag_id, run.run_id) for run in claimants}
     return {Claimant(*run) for run in runs_where(at, runs, DagRun.state == DagRunState.RUNNING)}
-
-
-def _leave(at: Connection, leader: DagRun, task_id: str, members: Iterable[Member]) -> None:
-    """Leave the members where the leader's task finds them."""
-    from airflow.models.task_state_store import TaskStateStoreModel as Cell
-
-    row = {
-        "dag_run_id": leader.id,
-        "dag_id": leader.dag_id,
-        "run_id": leader.run_id,
-        "task_id": task_id,
-        "key": MEMBERS,
-        "value": json.dumps(members_to_json(members)),
-        "updated_at": datetime.now(UTC),
-    }
-    at.execute(insert(Cell).values(row))
-
-
-def _forget(at: Connection, leader_id: int, task_id: str) -> None:
-    """Forget the batch that the run has led before it was cleared, so that it begins another one."""
-    from airflow.models.task_state_store import TaskStateStoreModel as Cell
-
-    names = Cell.key.startswith(OUTCOMES, autoescape=True) | (Cell.key == MEMBERS)
-    at.execute(delete(Cell).where(Cell.dag_run_id == leader_id, Cell.task_id == task_id, names))

@@ -13,13 +13,12 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from airflow_partitions.core.errors import InvalidKeyError
 from airflow_partitions.core.partition import Partition
-from airflow_partitions.core.versions import read_form
-from airflow_partitions.engine.batches.outcome import OUTCOMES, Ending, Outcome, outcomes_from_json
+from airflow_partitions.engine.batches.leader_cells import LeaderCells
+from airflow_partitions.engine.batches.outcome import Ending, Outcome
 from airflow_partitions.engine.batches.waiting_dags import wake_waiting
 from airflow_partitions.engine.database.connection import portions
 from airflow_partitions.engine.database.models import BatchMember
 from airflow_partitions.engine.ledger.asset_rows import asset_id_of
-from airflow_partitions.engine.ledger.state_store import form_of
 from airflow_partitions.engine.runs.run_note import FAILED, LONGEST_NOTE, SKIPPED, words
 from airflow_partitions.engine.runs.task_rows import is_live, next_try
 
@@ -74,7 +73,9 @@ def end_batch(at: Connection, session: Session, leader: Leader, timetable: Parti
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
-    outcomes = _outcomes(at, leader)
+    cells = LeaderCells(leader.id, leader.dag_id, leader.run_id, leader.task_id)
+    outcomes = cells.outcomes(at)
+    cells.forget(at)
     query = (
         select(DagRun.id, DagRun.run_id, DagRun.partition_key, DagRun.partition_date, DagRun.state)
         .join(BatchMember, BatchMember.run_id == DagRun.id)
@@ -98,20 +99,6 @@ def end_batch(at: Connection, session: Session, leader: Leader, timetable: Parti
     _send_events(at, session, leader, [run for run in made if run.outcome.ending is Ending.MADE])
     _keep(at, leader, {row.id: outcomes[row.run_id] for row in told})
     return made
-
-
-def _outcomes(at: Connection, leader: Leader) -> dict[str, Outcome]:
-    """What the leader's task has told, by the members' run ids."""
-    from airflow.models.task_state_store import TaskStateStoreModel as Cell
-
-    query = select(Cell.value).where(
-        Cell.dag_run_id == leader.id,
-        Cell.task_id == leader.task_id,
-        Cell.key.startswith(OUTCOMES, autoescape=True),
-    )
-    name = f"what run {leader.run_id} of {leader.dag_id} tells of its batch"
-    forms = [read_form(form_of(text), outcomes_from_json, name, log.warning) for text in at.scalars(query)]
-    return {outcome.run_id: outcome for form in forms for outcome in form or ()}
 
 
 def _end_runs(at: Connection, leader: Leader, runs: Sequence[Ended], timetable: PartitionTimetable) -> None:

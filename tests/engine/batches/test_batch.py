@@ -168,6 +168,17 @@ def test_a_run_that_begins_gets_those_that_are_queued_up_to_the_size(dags: Metad
             assert json.loads(claims[cell])["run_id"] == leader
 
 
+@pytest.mark.parametrize("state", ["success", "failed"])
+def test_a_leader_that_has_ended_may_begin_anew_without_the_batch_of_before(dags: Metadata, state: str) -> None:
+    leader, first, *_ = queue(dags, *KEYS)
+    notify(dags, leader, "running")
+    tell(dags, leader, made(first))
+    notify(dags, leader, state)
+    assert states(dags)[KEYS[1]] == "success"
+    # A listener that fails leaves a run to what stands in its cells.
+    assert cells(dags, leader) == {}
+
+
 def test_a_dag_without_batches_asks_nothing(dags: Metadata) -> None:
     (run, _) = queue(dags, *KEYS[:2], dag_id="singles")
     with asked(dags) as statements:

@@ -14,7 +14,8 @@ from airflow.utils.sqlalchemy import UtcDateTime
 from sqlalchemy import BigInteger, Boolean, Column, Integer, Table, select, update
 
 import airflow_partitions
-from airflow_partitions.engine.batches.choice import MEMBERS, OUTCOMES
+from airflow_partitions.engine.batches.member import MEMBERS
+from airflow_partitions.engine.batches.outcome import OUTCOMES
 from airflow_partitions.engine.database import models
 from airflow_partitions.engine.database.form import Form
 from airflow_partitions.engine.ledger.ledger_pages import FORGOTTEN, PAGE, PROGRESS
@@ -196,7 +197,8 @@ def test_whatever_stands_in_a_cell_of_a_task_takes_nothing_else_with_it(estate: 
 #: Where a cell is written: the file, and its name there. What is new belongs in :data:`CELLS`, or is a task's own.
 WRITTEN = {
     ("authoring/tasks/operator.py", "TASK_REQUEST + number"),
-    ("engine/batches/choice.py", "Cell"),  # claims, and the members that a task leads
+    ("engine/batches/choice.py", "Cell"),  # claims
+    ("engine/batches/leader_cells.py", "Cell"),  # the members that a task leads
     ("engine/batches/outcome_cells.py", "f'{OUTCOMES}{self._cell}'"),
     ("engine/ledger/mailbox.py", "{FORGOTTEN: json.dumps(forgotten.to_json())}"),
     ("engine/ledger/mailbox.py", "{PROGRESS: json.dumps(progress.to_json())}"),

@@ -50,7 +50,14 @@ def java_rest_server(folder: Path, jars: Path) -> Iterator[dict[str, str]]:
         "CATALOG_WAREHOUSE": f"file://{folder}/warehouse",
         "CATALOG_REST_PORT": str(port),
     }
-    program = [java(), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*", "org.apache.iceberg.rest.RESTCatalogServer"]
+    program = [
+        java(),
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-cp",
+        f"{jars}/*",
+        "org.apache.iceberg.rest.RESTCatalogServer",
+    ]
     server = subprocess.Popen(
         program, env={**os.environ, **settings}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
