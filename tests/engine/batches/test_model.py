@@ -162,9 +162,14 @@ class Model(RuleBasedStateMachine):
     @precondition(lambda self: self._with("success", "failed"))
     @rule(data=st.data())
     def clear(self, data: st.DataObject) -> None:
+        """A run is to begin anew, and its task with it."""
+        from airflow.models.taskinstance import TaskInstance
+
         run = data.draw(st.sampled_from(self._with("success", "failed")))
         if not any(batch.is_open and batch.leader is run for batch in self.batches):  # upkeep ends that first
             self._change(run, "queued", is_heard=False)
+            with self.metadata.engine.begin() as at:
+                at.execute(update(TaskInstance).where(TaskInstance.run_id == run.id).values(state=None))
 
     # --- what the machine knows
 
