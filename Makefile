@@ -78,8 +78,9 @@ test-view: TESTS = tests/view -m "not long"
 HUNTERS = $(shell grep -rlE 'import (HUNT|effort)' tests --include='test_*.py')
 
 test-long: $(READY) $(CLASSES) ## what `make test` leaves out: models ten times as long, other Sparks, lowest versions, all on SQLite
-	@$(SPARK) export SPARKS=3.5,4.0,4.1,4.2,4.3 && $(VENV)/bin/python -m pytest -m long $(ARGS)
-	@$(SPARK) HUNT=10 $(VENV)/bin/python -m pytest $(HUNTERS) $(ARGS)
+	@$(SPARK) { failed=0; \
+	  SPARKS=3.5,4.0,4.1,4.2,4.3 $(VENV)/bin/python -m pytest -m long $(ARGS) || failed=1; \
+	  HUNT=10 $(VENV)/bin/python -m pytest $(HUNTERS) $(ARGS) || failed=1; exit $$failed; }
 
 # What crosses each import of Airflow's, and what its next release changes for us.
 CROSSING = tests/test_airflow_imports.py tests/engine/ledger tests/engine/timetables/test_runtime.py \
