@@ -58,7 +58,7 @@ CLASSES = Path(sys.prefix) / "spark-classes.jsa"
 os.environ.setdefault(
     "SPARK_SUBMIT_OPTS",
     "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
-    "-XX:ReservedCodeCacheSize=240m "  # else the session of all tests fills what it has, and clears it ever again
+    "-XX:ReservedCodeCacheSize=240m "  # the session of all tests fills less, and clears it again and again
     f'"-XX:SharedArchiveFile={CLASSES}" -Xlog:cds=off -Xlog:cds+dynamic=off',
 )
 

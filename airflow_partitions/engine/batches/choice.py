@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from airflow_partitions.engine.timetables.base import PartitionTimetable
-
-log = logging.getLogger(__name__)
 
 _ROWS = 1_000
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from airflow_partitions.engine.timetables.base import PartitionTimetable
-
-log = logging.getLogger(__name__)
 
 #: In the note of a run that another one has ended with its own; the other's id follows.
 IN_BATCH = "Made in the batch of run "
