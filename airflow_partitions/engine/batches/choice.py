@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from sqlalchemy import and_, delete, insert, select
 
 from airflow_partitions.core.errors import InvalidKeyError
 from airflow_partitions.core.partition import Partition
-from airflow_partitions.engine.batches.leader_cells import LeaderCells
+from airflow_partitions.engine.batches.batch_leader import Leader
 from airflow_partitions.engine.batches.member import Member
 from airflow_partitions.engine.batches.outcome import Ending
 from airflow_partitions.engine.database.connection import portions
@@ -45,22 +45,18 @@ if TYPE_CHECKING:
 _ROWS = 1_000
 
 
-def choose(
-    at: Connection, leader: DagRun, timetable: PartitionTimetable, task_id: str, assets: Collection[str], size: int
-) -> int:
+def choose(at: Connection, dag_run: DagRun, leader: Leader, timetable: PartitionTimetable, size: int) -> int:
     """Give the run that begins others that are queued, whose partitions its task makes with its own; returns how many.
 
     They are runs of the same Dag, bundle version, backfill and conf, in the order in which they were made. Left out are
     those that a batch has failed already, those whose partition another run is making, and those that wait for runs at
     work on the same value.
 
-    :param timetable: of the Dag.
-    :param task_id: its only task.
-    :param assets: names of those that it writes.
+    :param dag_run: the run that begins, which leads no batch.
+    :param leader: the same run.
+    :param timetable: of its Dag.
     :param size: the most partitions of a batch, with the leader's own.
     """
-    cells = LeaderCells(leader.id, leader.dag_id, leader.run_id, task_id)
-    cells.forget(at)
     own = at.execute(select(BatchMember.outcome).where(BatchMember.run_id == leader.id)).one_or_none()
     if own is not None:
         if own.outcome is None:  # another run makes its partition just now
@@ -68,25 +64,25 @@ def choose(
         at.execute(delete(BatchMember).where(BatchMember.run_id == leader.id))
         if own.outcome == Ending.FAILED:
             return 0
-    runs, limits = _queued(at, leader, task_id, size), ValueLimits.of(timetable)
+    runs, limits = _queued(at, dag_run, leader.task_id, size), ValueLimits.of(timetable)
     if limits is not None:
-        fits = fitting(at, leader, limits, {number: member.key for number, member in runs.items()})
+        fits = fitting(at, dag_run, limits, {number: member.key for number, member in runs.items()})
         runs = {number: member for number, member in runs.items() if number in fits}
     claimant = Claimant(leader.dag_id, leader.run_id)
-    ids = sorted(asset_id for name in assets if (asset_id := asset_id_of(at, name)) is not None)
+    ids = sorted(asset_id for name in leader.assets if (asset_id := asset_id_of(at, name)) is not None)
     taken = _claim(at, claimant, ids, [member.key for member in runs.values()])
     members = {number: member for number, member in runs.items() if member.key not in taken}
     if members:
         rows = [{"run_id": number, "leader_id": leader.id} for number in members]
         at.execute(delete(BatchMember).where(BatchMember.run_id.in_(list(members))))
         at.execute(insert(BatchMember), rows)
-        cells.leave(at, _with_skips(at, timetable, ids, list(members.values())))
+        leader.leave(at, _with_skips(at, timetable, ids, list(members.values())))
         if limits is not None:
-            take(at, leader, limits, [member.key for member in members.values()])
+            take(at, dag_run, limits, [member.key for member in members.values()])
     return len(members)
 
 
-def _queued(at: Connection, leader: DagRun, task_id: str, size: int) -> dict[int, Member]:
+def _queued(at: Connection, dag_run: DagRun, task_id: str, size: int) -> dict[int, Member]:
     """The runs that it may make, by their numbers; they stay locked, one for each key."""
     from airflow.models.dagrun import DagRun
     from airflow.models.taskinstance import TaskInstance
@@ -114,24 +110,23 @@ def _queued(at: Connection, leader: DagRun, task_id: str, size: int) -> dict[int
             ),
         )
         .where(
-            DagRun.dag_id == leader.dag_id,
+            DagRun.dag_id == dag_run.dag_id,
             DagRun.state == DagRunState.QUEUED,
-            DagRun.id != leader.id,
+            DagRun.id != dag_run.id,
             DagRun.partition_key.is_not(None),
             DagRun.run_after <= datetime.now(UTC),
-            DagRun.backfill_id.is_not_distinct_from(leader.backfill_id),
-            DagRun.bundle_version.is_not_distinct_from(leader.bundle_version),
+            DagRun.backfill_id.is_not_distinct_from(dag_run.backfill_id),
+            DagRun.bundle_version.is_not_distinct_from(dag_run.bundle_version),
             ~select(BatchMember.run_id).where(BatchMember.run_id == DagRun.id, is_taken).exists(),
         )
         .order_by(DagRun.id)
         .limit(size - 1)
+        .with_for_update(of=DagRun, skip_locked=True, key_share=True)
     )
-    if at.dialect.name != "sqlite":  # which lets one writer in at a time
-        query = query.with_for_update(of=DagRun, skip_locked=True, key_share=True)
     members: dict[int, Member] = {}
-    keys = {leader.partition_key}
+    keys = {dag_run.partition_key}
     for number, run_id, key, run_after, run_type, clear_number, try_number, conf in at.execute(query):
-        if (conf or {}) == (leader.conf or {}) and key not in keys:
+        if (conf or {}) == (dag_run.conf or {}) and key not in keys:
             keys.add(key)
             members[number] = Member(run_id, key, run_after, run_type, clear_number, try_number)
     return members

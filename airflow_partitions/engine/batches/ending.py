@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from airflow_partitions.core.errors import InvalidKeyError
 from airflow_partitions.core.partition import Partition
-from airflow_partitions.engine.batches.leader_cells import LeaderCells
+from airflow_partitions.engine.batches.batch_leader import Leader
 from airflow_partitions.engine.batches.outcome import Ending, Outcome
 from airflow_partitions.engine.batches.waiting_dags import wake_waiting
 from airflow_partitions.engine.database.connection import portions
@@ -23,29 +23,12 @@ from airflow_partitions.engine.runs.task_rows import is_live, next_try
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
-    from sqlalchemy.orm import Session
 
     from airflow_partitions.engine.timetables.base import PartitionTimetable
 
 #: In the note of a run that another one has ended with its own; the other's id follows.
 IN_BATCH = "Made in the batch of run "
 _ROWS = 1_000
-
-
-@attrs.frozen
-class Leader:
-    """A run that has led a batch.
-
-    :ivar id: its number.
-    :ivar task_id: its Dag's only task.
-    :ivar assets: names of those that it writes.
-    """
-
-    id: int
-    dag_id: str
-    run_id: str
-    task_id: str
-    assets: Sequence[str]
 
 
 @attrs.frozen
@@ -62,7 +45,7 @@ class Ended:
     outcome: Outcome
 
 
-def end_batch(at: Connection, session: Session, leader: Leader, timetable: PartitionTimetable) -> list[Ended]:
+def end_batch(at: Connection, leader: Leader, timetable: PartitionTimetable) -> list[Ended]:
     """End the runs whose partitions *leader* has made, each with its own event; those that it has not stay queued.
 
     One that failed is left to itself: its run tries by itself when it begins. To do it twice does nothing.
@@ -70,18 +53,15 @@ def end_batch(at: Connection, session: Session, leader: Leader, timetable: Parti
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
-    cells = LeaderCells(leader.id, leader.dag_id, leader.run_id, leader.task_id)
-    outcomes = cells.outcomes(at)
-    cells.forget(at)
+    outcomes = leader.outcomes(at)
+    leader.forget(at)
     query = (
         select(DagRun.id, DagRun.run_id, DagRun.partition_key, DagRun.partition_date, DagRun.state)
         .join(BatchMember, BatchMember.run_id == DagRun.id)
         .where(BatchMember.leader_id == leader.id, BatchMember.outcome.is_(None))
         .order_by(DagRun.id)
     )
-    if at.dialect.name != "sqlite":
-        query = query.with_for_update(of=DagRun, key_share=True)
-    members = at.execute(query).all()
+    members = at.execute(query.with_for_update(of=DagRun, key_share=True)).all()
     if not members:
         return []
     # Also of a run that was cancelled meanwhile: what was published has its event.
@@ -93,7 +73,7 @@ def end_batch(at: Connection, session: Session, leader: Leader, timetable: Parti
     ]
     queued = {row.id for row in members if row.state == DagRunState.QUEUED}
     _end_runs(at, leader, [run for run in made if run.id in queued], timetable)
-    _send_events(at, session, leader, [run for run in made if run.outcome.ending is Ending.MADE])
+    _send_events(at, leader, [run for run in made if run.outcome.ending is Ending.MADE])
     _keep(at, leader, {row.id: outcomes[row.run_id] for row in told})
     return made
 
@@ -190,7 +170,7 @@ def _note(run: Ended, leader: Leader, timetable: PartitionTimetable, before: str
     return "\n".join(lines)[:LONGEST_NOTE]
 
 
-def _send_events(at: Connection, session: Session, leader: Leader, runs: Sequence[Ended]) -> None:
+def _send_events(at: Connection, leader: Leader, runs: Sequence[Ended]) -> None:
     """Put the events of the partitions that were made, each with its own run as its source, and wake who waits."""
     from airflow.models.asset import AssetEvent
 
@@ -219,7 +199,7 @@ def _send_events(at: Connection, session: Session, leader: Leader, runs: Sequenc
         )
         own = {run.run_id for run in runs}
         events = {number: str(key) for number, key, run_id in at.execute(sent) if run_id in own}
-        wake_waiting(at, session, name, asset_id, events)
+        wake_waiting(at, name, asset_id, events)
 
 
 def _keep(at: Connection, leader: Leader, outcomes: Mapping[int, Outcome]) -> None:

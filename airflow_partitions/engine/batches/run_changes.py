@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from airflow.listeners import hookimpl
-from sqlalchemy.orm import object_session
 
+from airflow_partitions.engine.batches.batch_leader import Leader
 from airflow_partitions.engine.batches.choice import choose
-from airflow_partitions.engine.batches.ending import Leader, end_batch
+from airflow_partitions.engine.batches.ending import end_batch
 from airflow_partitions.engine.batches.size import size_of
 from airflow_partitions.engine.runs.made_by_hand import is_skipped
 from airflow_partitions.engine.runs.transaction import within
@@ -23,16 +23,21 @@ if TYPE_CHECKING:
 
 @hookimpl(trylast=True)
 def on_dag_run_running(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airflow's names
-    """Give it the runs that it makes together with its own partition, unless its task is skipped."""
+    """Give it the runs that it makes together with its own partition, unless its task is skipped.
+
+    One that has led a batch may be cleared, and begin anew, before anybody has ended that: it is ended first.
+    """
     from airflow.utils.state import DagRunState
 
     if dag_run.state != DagRunState.RUNNING:  # its limits have left it no slot
         return
     if (timetable := batching(dag_run)) is not None and (task := _task_of(dag_run)) is not None:
-        with within(dag_run, "it makes its own partition only") as at:
+        with within(dag_run, "it is given no runs to make") as at:
+            leader = Leader.of(dag_run, task)
+            end_batch(at, leader, timetable)
             if not is_skipped(at, dag_run, task.task_id):
                 size = size_of(at, dag_run.dag_id, timetable.batch)
-                choose(at, dag_run, timetable, task.task_id, assets_of(task), size)
+                choose(at, dag_run, leader, timetable, size)
 
 
 @hookimpl
@@ -49,12 +54,8 @@ def on_dag_run_failed(dag_run: DagRun, msg: str) -> None:  # noqa: ARG001 - Airf
 
 def _end(dag_run: DagRun) -> None:
     if (timetable := batching(dag_run)) is not None and (task := _task_of(dag_run)) is not None:
-        session = object_session(dag_run)
-        if session is None:
-            return
         with within(dag_run, "the runs whose partitions it has made stay queued until upkeep ends them") as at:
-            leader = Leader(dag_run.id, dag_run.dag_id, dag_run.run_id, task.task_id, assets_of(task))
-            end_batch(at, session, leader, timetable)
+            end_batch(at, Leader.of(dag_run, task), timetable)
 
 
 def batching(dag_run: DagRun) -> PartitionTimetable | None:
@@ -69,8 +70,3 @@ def _task_of(dag_run: DagRun) -> Any:
     """The only task of a run's Dag; ``None`` if there are several."""
     tasks: Any = [] if dag_run.dag is None else dag_run.dag.tasks
     return tasks[0] if len(tasks) == 1 else None
-
-
-def assets_of(task: Any) -> list[str]:
-    """Names of the assets that a task writes."""
-    return sorted({str(outlet.name) for outlet in task.outlets or ()})

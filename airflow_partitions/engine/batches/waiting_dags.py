@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
 
 from airflow_partitions.engine.graph.serialized_dags import fingerprint
 from airflow_partitions.engine.ledger.pending_partitions import request_partitions
@@ -15,12 +16,11 @@ from airflow_partitions.engine.ledger.scheduling_state import is_active
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
-    from sqlalchemy.orm import Session
 
 log = logging.getLogger(__name__)
 
 
-def wake_waiting(at: Connection, session: Session, asset: str, asset_id: int, events: Mapping[int, str]) -> None:
+def wake_waiting(at: Connection, asset: str, asset_id: int, events: Mapping[int, str]) -> None:
     """Put the pending rows of all Dags that wait for an asset.
 
     :param events: keys of its new events, by their ids.
@@ -28,7 +28,8 @@ def wake_waiting(at: Connection, session: Session, asset: str, asset_id: int, ev
     from airflow.models.serialized_dag import SerializedDagModel
 
     for dag_id in _waiting(at, asset_id):
-        serialized = SerializedDagModel.get(dag_id=dag_id, session=session)
+        with Session(at) as session:
+            serialized = SerializedDagModel.get(dag_id=dag_id, session=session)
         if serialized is None:
             continue
         timetable: Any = serialized.dag.timetable

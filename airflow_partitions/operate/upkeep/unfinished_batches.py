@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from airflow_partitions.core.versions import Report
-from airflow_partitions.engine.batches.ending import Leader, end_batch
-from airflow_partitions.engine.batches.run_changes import assets_of
+from airflow_partitions.engine.batches.batch_leader import Leader
+from airflow_partitions.engine.batches.ending import end_batch
 from airflow_partitions.engine.database.connection import open_session
 from airflow_partitions.engine.database.models import BatchMember
 from airflow_partitions.engine.timetables.base import PartitionTimetable
@@ -35,30 +35,36 @@ def finish_batches(report: Report) -> int:
     for number in leaders:
         try:
             with open_session() as session:
-                _finish(session, number)
+                is_finished = _finish(session, number)
                 session.commit()
         except Exception as error:  # noqa: BLE001 - of one batch; the others are ended
             report(f"the batch of run number {number} can't be ended: {type(error).__name__}: {error}")
         else:
-            finished += 1
+            finished += is_finished
     return finished
 
 
-def _finish(session: Session, number: int) -> None:
+def _finish(session: Session, number: int) -> bool:
+    """Whether there was anything to end: a run that has begun anew meanwhile has done so itself."""
     from airflow.models.dagrun import DagRun
     from airflow.models.serialized_dag import SerializedDagModel
+    from airflow.utils.state import DagRunState
 
+    # This changes nothing. It keeps the run from beginning until the end, also in a database that locks no rows.
+    session.execute(update(DagRun).where(DagRun.id == number).values(updated_at=DagRun.updated_at))
     run = session.get(DagRun, number)
+    if run is not None and run.state == DagRunState.RUNNING:
+        return False
     serialized = None if run is None else SerializedDagModel.get(dag_id=run.dag_id, session=session)
     timetable: Any = None if serialized is None else serialized.dag.timetable
     tasks = [] if serialized is None else list(serialized.dag.tasks)
     if run is None or not isinstance(timetable, PartitionTimetable) or len(tasks) != 1:
         free = delete(BatchMember).where(BatchMember.leader_id == number, BatchMember.outcome.is_(None))
         session.execute(free)
-        return
+        return True
     (task,) = tasks
-    leader = Leader(run.id, run.dag_id, run.run_id, task.task_id, assets_of(task))
-    end_batch(session.connection(), session, leader, timetable)
+    end_batch(session.connection(), Leader.of(run, task), timetable)
+    return True
 
 
 def delete_old_members() -> None:

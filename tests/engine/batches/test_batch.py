@@ -21,6 +21,7 @@ from airflow_partitions.engine.database.models import BatchMember
 from airflow_partitions.engine.runs import mailbox
 from airflow_partitions.engine.runs.claim import Claimant, claim_cell, door_cell, note_of, passed_cell
 from airflow_partitions.operate.states.explanation import explain
+from airflow_partitions.operate.upkeep import unfinished_batches
 from airflow_partitions.operate.upkeep.unfinished_batches import delete_old_members, finish_batches
 from tests.metadata import Metadata
 from tests.operate.states.world import put_runs, put_tasks
@@ -177,6 +178,46 @@ def test_a_leader_that_has_ended_may_begin_anew_without_the_batch_of_before(dags
     assert states(dags)[KEYS[1]] == "success"
     # A listener that fails leaves a run to what stands in its cells.
     assert cells(dags, leader) == {}
+
+
+def begin_anew(metadata: Metadata, run_id: str) -> None:
+    """Clear a run that leads a batch, as if nobody heard of its end, and let it begin."""
+    with metadata.engine.begin() as at:
+        at.execute(text("update dag_run set state = 'success' where run_id = :run"), {"run": run_id})
+    clear(metadata, run_id)
+    notify(metadata, run_id, "running")
+
+
+def test_a_leader_that_begins_anew_ends_the_batch_that_nobody_has_ended(dags: Metadata) -> None:
+    leader, first, second, *_ = queue(dags, *KEYS)
+    notify(dags, leader, "running")
+    tell(dags, leader, made(first, 7), made(second, 8, Ending.FAILED, "ValueError: no"))
+    begin_anew(dags, leader)
+    assert events(dags) == [(KEYS[1], first, {"rows": 7, "files": 1})]
+    assert states(dags) == dict.fromkeys(KEYS, "queued") | {KEYS[0]: "running", KEYS[1]: "success"}
+    assert keys(members(dags, leader)) == KEYS[3:7]
+    assert rows(dags) == {KEYS[1]: "made", KEYS[2]: "failed", **dict.fromkeys(KEYS[3:7])}
+    assert list(cells(dags, leader)) == [MEMBERS]
+
+
+def test_upkeep_leaves_the_new_batch_of_a_leader_that_begins_anew_meanwhile(
+    dags: Metadata, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leader, first, *_ = queue(dags, *KEYS)
+    notify(dags, leader, "running")
+    tell(dags, leader, made(first))
+    with dags.engine.begin() as at:
+        at.execute(text("update dag_run set state = 'queued' where run_id = :run"), {"run": leader})
+    finish = unfinished_batches._finish
+
+    def begin_first(*args: Any) -> bool:
+        notify(dags, leader, "running")
+        return finish(*args)
+
+    monkeypatch.setattr(unfinished_batches, "_finish", begin_first)
+    assert finish_batches(pytest.fail) == 0
+    assert keys(members(dags, leader)) == KEYS[2:6]
+    assert rows(dags) == {KEYS[1]: "made", **dict.fromkeys(KEYS[2:6])}
 
 
 def test_a_dag_without_batches_asks_nothing(dags: Metadata) -> None:
@@ -383,7 +424,7 @@ def failing(metadata: Metadata, number: int) -> Iterator[Callable[[], bool]]:
         event.remove(metadata.engine, "before_cursor_execute", fail)
 
 
-@pytest.mark.parametrize("moment", ["begin", "end"])
+@pytest.mark.parametrize("moment", ["begin", "begin anew", "end"])
 def test_no_statement_that_fails_ends_the_scheduler_or_loses_a_partition(
     dags: Metadata, moment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -403,17 +444,24 @@ def test_no_statement_that_fails_ends_the_scheduler_or_loses_a_partition(
                 finally:
                     reached = was_reached()
 
-        if moment == "end":
+        if moment != "begin":
             notify(dags, leader, "running")
             tell(dags, leader, made(first), made(second))
         with monkeypatch.context() as patch:
             patch.setattr(run_changes, choice, broken)
-            notify(dags, leader, "running" if moment == "begin" else "success")
+            if moment == "begin anew":
+                begin_anew(dags, leader)
+            else:
+                notify(dags, leader, "running" if moment == "begin" else "success")
         with dags.engine.connect() as at:
             state = at.scalar(text("select state from dag_run where run_id = :run"), {"run": leader})
-        assert state == ("running" if moment == "begin" else "success")
+        assert state == ("success" if moment == "end" else "running")
         if moment == "begin":
             assert bool(members(dags, leader)) is not reached
+        elif moment == "begin anew":  # it goes on with the batch that it had
+            assert keys(members(dags, leader)) == (KEYS[1:3] if reached else [])
+            notify(dags, leader, "success")
+            assert [run for _, run, _ in events(dags)][-2:] == [first, second]
         else:
             assert finish_batches(pytest.fail) == reached
             assert [run for _, run, _ in events(dags)][-2:] == [first, second]

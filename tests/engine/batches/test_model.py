@@ -112,8 +112,15 @@ class Model(RuleBasedStateMachine):
     @precondition(lambda self: self._startable())
     @rule(data=st.data(), is_heard=st.sampled_from([True, True, True, False]))
     def begin(self, data: st.DataObject, is_heard: bool) -> None:
-        """The scheduler lets a run begin, of each request one at a time; its listener may be lost."""
+        """The scheduler lets a run begin, of each request one at a time.
+
+        Its listener may be lost, but not that of its last end as well: it would go on with its old batch then.
+        """
         run = data.draw(st.sampled_from(self._startable()))
+        for batch in self.batches:
+            if batch.is_open and batch.leader is run:
+                is_heard = True
+                self._close(batch)
         batch = Batch(run, self._choice(run) if is_heard else [])
         self._change(run, "running", is_heard=is_heard)
         assert [member.run_id for member in members(self.metadata, run.id)] == [each.id for each in batch.members]
@@ -166,10 +173,9 @@ class Model(RuleBasedStateMachine):
         from airflow.models.taskinstance import TaskInstance
 
         run = data.draw(st.sampled_from(self._with("success", "failed")))
-        if not any(batch.is_open and batch.leader is run for batch in self.batches):  # upkeep ends that first
-            self._change(run, "queued", is_heard=False)
-            with self.metadata.engine.begin() as at:
-                at.execute(update(TaskInstance).where(TaskInstance.run_id == run.id).values(state=None))
+        self._change(run, "queued", is_heard=False)
+        with self.metadata.engine.begin() as at:
+            at.execute(update(TaskInstance).where(TaskInstance.run_id == run.id).values(state=None))
 
     # --- what the machine knows
 

@@ -198,7 +198,7 @@ def test_whatever_stands_in_a_cell_of_a_task_takes_nothing_else_with_it(estate: 
 WRITTEN = {
     ("authoring/tasks/operator.py", "TASK_REQUEST + number"),
     ("engine/batches/choice.py", "Cell"),  # claims
-    ("engine/batches/leader_cells.py", "Cell"),  # the members that a task leads
+    ("engine/batches/batch_leader.py", "Cell"),  # the members that a task leads
     ("engine/batches/outcome_cells.py", "f'{OUTCOMES}{self._cell}'"),
     ("engine/ledger/mailbox.py", "{FORGOTTEN: json.dumps(forgotten.to_json())}"),
     ("engine/ledger/mailbox.py", "{PROGRESS: json.dumps(progress.to_json())}"),

@@ -1,12 +1,12 @@
-"""The cells of a leader's task, as scheduler and upkeep see them: what it was given, and what it has told of that."""
+"""A run that leads a batch, and the cells of its task: what it was given, and what it has told of that."""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from sqlalchemy import delete, insert, select
@@ -17,22 +17,32 @@ from airflow_partitions.engine.batches.outcome import OUTCOMES, Outcome, outcome
 from airflow_partitions.engine.ledger.state_store import form_of
 
 if TYPE_CHECKING:
+    from airflow.models.dagrun import DagRun
     from sqlalchemy import Connection
 
 log = logging.getLogger(__name__)
 
 
 @attrs.frozen
-class LeaderCells:
-    """The cells of the only task of a run that leads a batch.
+class Leader:
+    """A run that leads a batch, as scheduler and upkeep see it.
 
-    :ivar id: number of the run.
+    :ivar id: its number.
+    :ivar task_id: its Dag's only task.
+    :ivar assets: names of those that it writes.
     """
 
     id: int
     dag_id: str
     run_id: str
     task_id: str
+    assets: Sequence[str]
+
+    @classmethod
+    def of(cls, dag_run: DagRun, task: Any) -> Leader:
+        """*dag_run*, whose Dag's only task is *task*."""
+        assets = sorted({str(outlet.name) for outlet in task.outlets or ()})
+        return cls(dag_run.id, dag_run.dag_id, dag_run.run_id, task.task_id, assets)
 
     def leave(self, at: Connection, members: Iterable[Member]) -> None:
         """Leave the members where the task finds them."""
@@ -63,7 +73,7 @@ class LeaderCells:
         return {outcome.run_id: outcome for form in forms for outcome in form or ()}
 
     def forget(self, at: Connection) -> None:
-        """Forget the batch: the run may be cleared, and begin anew, of which nobody may have heard."""
+        """Forget the batch: the run may be cleared, and begin anew while its listener fails."""
         from airflow.models.task_state_store import TaskStateStoreModel as Cell
 
         names = Cell.key.startswith(OUTCOMES, autoescape=True) | (Cell.key == MEMBERS)
