@@ -61,6 +61,8 @@ os.environ.setdefault(
     "-XX:ReservedCodeCacheSize=240m "  # the session of all tests fills less, and clears it again and again
     f'"-XX:SharedArchiveFile={CLASSES}" -Xlog:cds=off -Xlog:cds+dynamic=off',
 )
+# Of the Java that puts together the command of another one.
+os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
 
 # How hard the laws are tried: quickly by default; ``--hypothesis-profile thorough`` tries longer.
 settings.register_profile("quick", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.scheduler.conftest import Airflow
 from tests.scheduler.test_upkeep import command
-from tests.view.browser import chromium
+from tests.view.browser import KeptPages, chromium
 from tests.view.conftest import pages_at
 from tests.view.test_pages import settled
 
@@ -45,7 +45,7 @@ def shop(airflow: Airflow) -> Airflow:
 def page(shop: Airflow) -> Iterator[Page]:
     """The page of what follows, in a browser."""
     token = str(shop.api._client.headers["Authorization"]).removeprefix("Bearer ")
-    with chromium() as browser, pages_at(browser, shop.services.address, token) as opens:
+    with chromium() as browser, pages_at(KeptPages(browser), shop.services.address, token) as opens:
         yield opens("/assets/missed_reports")
 
 

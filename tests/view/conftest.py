@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Error, Page
 from sqlalchemy import Engine, create_engine
 
 from tests.metadata import Metadata
-from tests.view.browser import chromium, signed_in
+from tests.view.browser import KeptPages, chromium
 from tests.view.bundle import ROOT, WWW, run
 from tests.view.running_server import RunningServer, free_port
 
@@ -47,39 +47,50 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
+@pytest.fixture(scope="session")
+def kept(browser: Browser) -> KeptPages:
+    """The pages of all tests."""
+    return KeptPages(browser)
+
+
 Opens = Callable[..., Page]
 
 
 @contextmanager
-def pages_at(browser: Browser, address: str, token: str | Callable[[str], str]) -> Iterator[Opens]:
+def pages_at(kept: KeptPages, address: str, token: str | Callable[[str], str]) -> Iterator[Opens]:
     """What opens pages of the Airflow at an *address*; no fault of a script may have come up in them.
 
     :param token: of whoever opens them, or what gives that of a user.
     """
-    contexts, faults = [], []
+    opened: list[Page] = []
+    faults: list[str] = []
+
+    def note(error: Error) -> None:
+        faults.append(str(error))
 
     def opens(path: str = "", user: str = "admin", **options: Any) -> Page:
-        page = signed_in(browser, address, token if isinstance(token, str) else token(user), **options)
-        contexts.append(page.context)
-        page.on("pageerror", lambda error: faults.append(str(error)))
+        page = kept.take(address, token if isinstance(token, str) else token(user), **options)
+        opened.append(page)
+        page.on("pageerror", note)
         page.goto(f"{address}/plugin/partitions{path}")
         return page
 
     yield opens
-    for context in contexts:
-        context.close()
+    for page in opened:
+        page.remove_listener("pageerror", note)
+        kept.put_back(page)
     assert faults == []
 
 
-def pages(browser: Browser, server: RunningServer) -> AbstractContextManager[Opens]:
+def pages(kept: KeptPages, server: RunningServer) -> AbstractContextManager[Opens]:
     """What opens pages of the users of a server."""
-    return pages_at(browser, server.address, server.token)
+    return pages_at(kept, server.address, server.token)
 
 
 @pytest.fixture
-def opens(browser: Browser, server: RunningServer) -> Iterator[Opens]:
+def opens(kept: KeptPages, server: RunningServer) -> Iterator[Opens]:
     """Opens a page of the view, signed in as admin or as another user."""
-    with pages(browser, server) as opens:
+    with pages(kept, server) as opens:
         yield opens
 
 

@@ -13,11 +13,12 @@ from typing import Any
 import attrs
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from demo import services
 from demo.api import Api
 from demo.home import USER, Home
+from tests.view.browser import KeptPages
 from tests.view.bundle import ROOT, run
 from tests.view.conftest import pages_at
 from tests.view.running_server import REST, free_port
@@ -125,12 +126,12 @@ def go_on(page: Page, button: str) -> None:
     expect(dialog).to_have_count(0)
 
 
-def test_what_fails_is_seen_explained_mended_and_turns(browser: Browser, demo: Demo) -> None:
+def test_what_fails_is_seen_explained_mended_and_turns(kept: KeptPages, demo: Demo) -> None:
     assert demo.result["matches"]
     file = file_of(demo, BROKEN)
     content = file.read_bytes()
     file.write_bytes(content[:100])  # what a copy leaves that was cut off
-    with pages_at(browser, demo.address, demo.admin) as opens:
+    with pages_at(kept, demo.address, demo.admin) as opens:
         page = opens(DAY)
         settled(page, HOURS)
         drag(page, picture(page, HOURS), 9, 11, 24)
@@ -162,9 +163,9 @@ def test_what_fails_is_seen_explained_mended_and_turns(browser: Browser, demo: D
     assert demo.keys("failed") == []
 
 
-def test_what_is_missing_among_selected_hours_is_filled_and_nothing_else(browser: Browser, demo: Demo) -> None:
+def test_what_is_missing_among_selected_hours_is_filled_and_nothing_else(kept: KeptPages, demo: Demo) -> None:
     before = demo.keys("success")
-    with pages_at(browser, demo.address, demo.admin) as opens:
+    with pages_at(kept, demo.address, demo.admin) as opens:
         page = opens(DAY)
         settled(page, HOURS)
         picture(page, HOURS).focus()
@@ -181,14 +182,14 @@ def test_what_is_missing_among_selected_hours_is_filled_and_nothing_else(browser
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_all_pages_can_be_read_by_all(browser: Browser, demo: Demo, screen: str) -> None:
-    with pages_at(browser, demo.address, demo.admin) as opens:
+def test_all_pages_can_be_read_by_all(kept: KeptPages, demo: Demo, screen: str) -> None:
+    with pages_at(kept, demo.address, demo.admin) as opens:
         assert faults_on(opens(**options_of(screen)), demo.address, PAGES | {DAY: HOURS}) == {}
 
 
-def test_a_guest_is_offered_nothing_and_refused(browser: Browser, demo: Demo) -> None:
+def test_a_guest_is_offered_nothing_and_refused(kept: KeptPages, demo: Demo) -> None:
     guest = demo.guest
-    with pages_at(browser, demo.address, guest) as opens:
+    with pages_at(kept, demo.address, guest) as opens:
         page = opens(DAY)
         settled(page, HOURS)
         expect(page.get_by_role("button", name=CHANGES)).to_have_count(0)

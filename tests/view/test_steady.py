@@ -34,8 +34,7 @@ def slowly(page: Page, part: str) -> None:
 @pytest.mark.parametrize("asset", ["days", "airport_days", "hourly_departures"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_eo8_nothing_moves_while_the_picture_comes(opens: Opens, asset: str, width: int) -> None:
-    page = opens(viewport={"width": width, "height": 900})
-    page.add_init_script(WATCH)
+    page = opens(viewport={"width": width, "height": 900}, script=WATCH)
     slowly(page, "grid")
     slowly(page, "materializations")
     slowly(page, "states")
@@ -51,8 +50,7 @@ def test_eo8_nothing_moves_while_the_picture_comes(opens: Opens, asset: str, wid
 
 @pytest.mark.parametrize("width", [360, 390, 1280])
 def test_nothing_moves_while_the_charts_of_a_partition_come(opens: Opens, width: int) -> None:
-    page = opens(viewport={"width": width, "height": 2000})
-    page.add_init_script(WATCH)
+    page = opens(viewport={"width": width, "height": 2000}, script=WATCH)
     slowly(page, "assets/days")
     slowly(page, "materializations")
     page.goto(page.url + "/assets/days/partitions/2013-02-07")
@@ -64,8 +62,7 @@ def test_nothing_moves_while_the_charts_of_a_partition_come(opens: Opens, width:
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_nothing_moves_while_the_board_comes(opens: Opens, width: int) -> None:
-    page = opens(viewport={"width": width, "height": 900})
-    page.add_init_script(WATCH)
+    page = opens(viewport={"width": width, "height": 900}, script=WATCH)
     slowly(page, "board")
     page.goto(page.url + "/board?days=90&until=2013-04-01T00:00:00Z")
     expect(page.get_by_role("application", name="Partitions of all assets over time")).to_be_visible()
@@ -76,8 +73,7 @@ def test_nothing_moves_while_the_board_comes(opens: Opens, width: int) -> None:
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_nothing_moves_while_the_values_of_a_calendar_come(opens: Opens, width: int) -> None:
-    page = opens(viewport={"width": width, "height": 900})
-    page.add_init_script(WATCH)
+    page = opens(viewport={"width": width, "height": 900}, script=WATCH)
     slowly(page, "grid")
     slowly(page, "values")
     page.goto(page.url + "/assets/deliveries?calendar=&value=rows")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 from sqlalchemy import update
 
 from tests.metadata import Metadata
+from tests.view.browser import KeptPages
 from tests.view.conftest import Opens, pages
 from tests.view.running_server import RunningServer, free_port
 from tests.view.test_pages import settled
@@ -69,11 +70,11 @@ def test_an_asset_that_goes_while_one_looks_says_so(opens: Opens, estate: Metada
             at.execute(update(DagModel).where(DagModel.dag_id == "mart_7_report").values(is_stale=False))
 
 
-def test_a_server_below_a_path(browser: Browser, server: RunningServer) -> None:
+def test_a_server_below_a_path(kept: KeptPages, server: RunningServer) -> None:
     below = RunningServer(server.home, free_port(), "/team/airflow")
     below.start()
     try:
-        with pages(browser, below) as opens:
+        with pages(kept, below) as opens:
             page = opens()
             settled(page, "partitioned assets")
             page.get_by_role("link", name="days", exact=True).first.click()
