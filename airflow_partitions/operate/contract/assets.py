@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from airflow_partitions.operate.contract.fields import USUAL, AssetName, Cursor, Limit, Search, Text
+from airflow_partitions.operate.contract.asset_selection import AssetSelection
+from airflow_partitions.operate.contract.fields import USUAL, AssetName, Cursor, Limit
 from airflow_partitions.operate.contract.operation import Answer, Operation
 from airflow_partitions.operate.contract.states import StateCounts
 from airflow_partitions.operate.state import State
@@ -127,13 +128,10 @@ class AssetPage(Answer):
     cursor: str | None = Field(description="From which the next page goes on; null at the end")
 
 
-class ListAssets(Operation, route="GET /assets", answer=AssetPage, noun="assets"):
+class ListAssets(AssetSelection, Operation, route="GET /assets", answer=AssetPage, noun="assets", refusals=(404,)):
     """The partitioned assets that one may read, by name."""
 
-    search: Search = None
     states: Annotated[list[State] | None, Field(description="Only those with partitions in one of these states")] = None
-    tag: Annotated[Text | None, Field(description="Only those of whose Dags one has this tag")] = None
-    owner: Annotated[Text | None, Field(description="Only those of whose Dags one has this owner")] = None
     counts: Annotated[
         bool, Field(description="With numbers of their partitions by state, and the newest one, which takes longer")
     ] = False

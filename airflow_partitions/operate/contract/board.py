@@ -6,17 +6,12 @@ from typing import Annotated
 
 from pydantic import Field
 
+from airflow_partitions.operate.contract.asset_selection import AssetSelection
 from airflow_partitions.operate.contract.assets import Absence
 from airflow_partitions.operate.contract.fields import (
     MOST,
     USUAL,
     Cursor,
-    OfDag,
-    OfGroup,
-    OfOwner,
-    OfTag,
-    OnlyAssets,
-    Search,
     Since,
     Until,
 )
@@ -94,18 +89,12 @@ class Board(Answer):
     cursor: str | None = Field(description="From which the next page goes on; null at the end")
 
 
-class ShowBoard(Operation, route="GET /board", answer=Board, noun="states", refusals=(404,)):
+class ShowBoard(AssetSelection, Operation, route="GET /board", answer=Board, noun="states", refusals=(404,)):
     """The partitions of all assets that one may read over one stretch of time, in one scale, upstream ones first."""
 
     since: Since = "30d"
     until: Until = None
     columns: Annotated[int, Field(ge=1, le=MOST_BOARD_COLUMNS, description="The most columns")] = USUAL_BOARD_COLUMNS
-    asset: OnlyAssets = None
-    search: Search = None
-    tag: OfTag = None
-    owner: OfOwner = None
-    group: OfGroup = None
-    dag: OfDag = None
     states: Annotated[
         list[State] | None, Field(description="Only those with partitions here in one of these states")
     ] = None

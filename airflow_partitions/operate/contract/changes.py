@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field
 
-from airflow_partitions.operate.contract.fields import USUAL, Cursor, Limit, Since, Text
+from airflow_partitions.operate.contract.asset_selection import AssetSelection
+from airflow_partitions.operate.contract.fields import USUAL, Cursor, Limit, Since
 from airflow_partitions.operate.contract.operation import Answer, Operation
 
 
@@ -39,13 +38,12 @@ class Changes(Answer):
     cursor: str | None = Field(description="From which the next page goes on; null at the end")
 
 
-class ListChanges(Operation, route="GET /changes", answer=Changes, noun="failures", refusals=(404,)):
+class ListChanges(AssetSelection, Operation, route="GET /changes", answer=Changes, noun="failures", refusals=(404,)):
     """What got worse since a time, of the assets that one may read: newly failed, late, stale and missing partitions.
 
     What was bad then and has been mended since is not told, nor what got better.
     """
 
     since: Since
-    asset: Annotated[list[Text] | None, Field(description="Only these assets")] = None
     limit: Limit = USUAL
     cursor: Cursor = None

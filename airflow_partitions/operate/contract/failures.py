@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from airflow_partitions.operate.contract.fields import USUAL, Cursor, Limit, Since, Text
+from airflow_partitions.operate.contract.asset_selection import AssetSelection
+from airflow_partitions.operate.contract.fields import USUAL, Cursor, Limit, Since
 from airflow_partitions.operate.contract.operation import Answer, Operation
 
 
@@ -43,10 +44,11 @@ class FailurePage(Answer):
     cursor: str | None = Field(description="From which the next page goes on; null at the end")
 
 
-class ListFailures(Operation, route="GET /failures", answer=FailurePage, noun="failures", refusals=(404,)):
+class ListFailures(
+    AssetSelection, Operation, route="GET /failures", answer=FailurePage, noun="failures", refusals=(404,)
+):
     """The failed partitions of all assets that one may read, by what made their last runs fail."""
 
-    asset: Annotated[list[Text] | None, Field(description="Only those of these assets")] = None
     since: Annotated[Since | None, Field(description="Only those whose run failed since then")] = None
     limit: Limit = USUAL
     cursor: Cursor = None

@@ -49,10 +49,3 @@ Limit = Annotated[int, Field(ge=1, le=MOST, description="The most entries of a p
 Cursor = Annotated[Text | None, Field(description="The cursor of the page before")]
 DryRun = Annotated[bool, Field(description="Change nothing, only tell")]
 Reason = Annotated[Text, Field(description="Why; it is kept", examples=["loaded by hand"])]
-OnlyAssets = Annotated[list[Text] | None, Field(description="Only these assets")]
-OfTag = Annotated[Text | None, Field(description="Only those of whose Dags one has this tag")]
-OfOwner = Annotated[Text | None, Field(description="Only those of whose Dags one has this owner")]
-OfGroup = Annotated[Text | None, Field(description="Only those of this group of Airflow's")]
-OfDag = Annotated[
-    Text | None, Field(description="Only those that this Dag makes or waits for, and those made of what it makes")
-]

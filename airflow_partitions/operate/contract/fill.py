@@ -6,14 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from airflow_partitions.operate.contract.asset_selection import AssetSelection
 from airflow_partitions.operate.contract.fields import (
     DryRun,
-    OfDag,
-    OfGroup,
-    OfOwner,
-    OfTag,
-    OnlyAssets,
-    Search,
     Since,
     Until,
 )
@@ -49,7 +44,7 @@ class Filled(Answer):
     dry_run: bool
 
 
-class FillAssets(Operation, route="POST /fill", answer=Filled, noun="requests", refusals=(404, 409)):
+class FillAssets(AssetSelection, Operation, route="POST /fill", answer=Filled, noun="requests", refusals=(404, 409)):
     """Ask for what is missing of all assets that one may start runs of, or some, over one stretch of time: one plan.
 
     What is made of what is asked for follows by events. Nothing is asked for that lacks something upstream which is not
@@ -58,12 +53,6 @@ class FillAssets(Operation, route="POST /fill", answer=Filled, noun="requests", 
 
     since: Since
     until: Until = None
-    asset: OnlyAssets = None
-    search: Search = None
-    tag: OfTag = None
-    owner: OfOwner = None
-    group: OfGroup = None
-    dag: OfDag = None
     states: Annotated[
         list[State] | None,
         Field(description="Only those in one of these states; by default missing, failed or waiting"),

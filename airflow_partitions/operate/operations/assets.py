@@ -25,7 +25,7 @@ from airflow_partitions.engine.graph.partitioned_assets import (
 )
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.assets import ListAssets, ShowAsset
-from airflow_partitions.operate.operations.chosen_assets import is_of
+from airflow_partitions.operate.operations.chosen_assets import chosen_assets
 from airflow_partitions.operate.operations.page import page
 from airflow_partitions.operate.states.overview import Overview, overviews_of
 
@@ -37,16 +37,10 @@ _EXAMPLE = 7
 
 def list_assets(asked: ListAssets, asker: Asker) -> dict[str, Any]:
     """The partitioned assets by name, each with the Dags and assets around it."""
-    part, chosen = (asked.search or "").casefold(), set(asked.states or ())
-    every = asset_dags()
+    chosen, every = set(asked.states or ()), asset_dags()
     around = [
-        each
-        for name, each in every.items()
-        if part in name.casefold() and (asked.cursor is None or name > asked.cursor) and asker.sees(each)
+        dags for name, dags in chosen_assets(asked, asker, every).items() if asked.cursor is None or name > asked.cursor
     ]
-    if asked.tag is not None or asked.owner is not None:
-        details = read_dag_details({dag_id for each in around for dag_id in each.owners})
-        around = [each for each in around if is_of(each, details, asked.tag, asked.owner)]
     now = datetime.now(UTC)
     surroundings = AssetSurroundings.of(every, asker.readable)
 

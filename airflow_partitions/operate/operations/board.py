@@ -18,7 +18,7 @@ from airflow_partitions.engine.graph.dag_details import DagDetails, read_dag_det
 from airflow_partitions.engine.graph.partitioned_assets import AssetDags, PartitionedAsset, asset_dags, read_assets
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.board import ShowBoard
-from airflow_partitions.operate.operations.chosen_assets import chosen_assets, fitting_assets
+from airflow_partitions.operate.operations.chosen_assets import chosen_assets
 from airflow_partitions.operate.operations.page import page
 from airflow_partitions.operate.operations.since import stretch
 from airflow_partitions.operate.states.axis import Slot
@@ -39,7 +39,7 @@ def show_board(asked: ShowBoard, asker: Asker) -> dict[str, Any]:
     columns = BoardColumns.of(start, end, TIMEZONE, asked.columns)
     every = asset_dags()
     surroundings = AssetSurroundings.of(every, asker.readable)
-    around = fitting_assets(asked, chosen_assets(asker, asked.asset), surroundings)
+    around = chosen_assets(asked, asker, every)
     order = upstream_first({name: surroundings.upstream(dags) for name, dags in around.items()})
     drawing = _Drawing(Clock(TIMEZONE))
 

@@ -14,7 +14,7 @@ from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.dependencies.box import Box
 from airflow_partitions.core.dependencies.selection_words import selection_words
 from airflow_partitions.engine.database.connection import open_connection, portions
-from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, read_assets
+from airflow_partitions.engine.graph.partitioned_assets import PartitionedAsset, asset_dags, read_assets
 from airflow_partitions.engine.ledger.forgotten import Forgotten, forgotten_by_asset
 from airflow_partitions.engine.runs.run_errors import run_errors
 from airflow_partitions.operate.asker import Asker
@@ -68,7 +68,7 @@ def list_changes(asked: ListChanges, asker: Asker) -> dict[str, Any]:
     """What got worse of the assets that one may read since a time, by name."""
     now = datetime.now(UTC)
     since = since_moment(asked.since, now)
-    chosen = chosen_assets(asker, asked.asset)
+    chosen = chosen_assets(asked, asker, asset_dags())
     rest = [chosen[name] for name in sorted(chosen) if asked.cursor is None or name > asked.cursor]
 
     def changes() -> Iterator[AssetChanges]:

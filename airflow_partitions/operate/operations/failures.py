@@ -9,7 +9,7 @@ from typing import Any
 
 from airflow_partitions.core.errors import SelectionError
 from airflow_partitions.engine.database.connection import portions
-from airflow_partitions.engine.graph.partitioned_assets import read_assets
+from airflow_partitions.engine.graph.partitioned_assets import asset_dags, read_assets
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.failures import ListFailures
 from airflow_partitions.operate.operations.chosen_assets import chosen_assets
@@ -27,7 +27,7 @@ def list_failures(asked: ListFailures, asker: Asker) -> dict[str, Any]:
     since = None if asked.since is None else since_moment(asked.since, now)
     after = None if asked.cursor is None else _position(asked.cursor)
     failures: list[AssetFailures] = []
-    for portion in portions(list(chosen_assets(asker, asked.asset).values()), _AT_ONCE):
+    for portion in portions(list(chosen_assets(asked, asker, asset_dags()).values()), _AT_ONCE):
         failures += failures_of(list(read_assets(portion)), now, since).values()
     groups = (one for one in grouped(failures) if after is None or (-len(one.partitions), one.id) > after)
     some = list(islice(groups, asked.limit + 1))

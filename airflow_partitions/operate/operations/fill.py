@@ -16,7 +16,7 @@ from airflow_partitions.engine.graph.partitioned_assets import asset_dags, read_
 from airflow_partitions.engine.runs.run_options import RunOptions
 from airflow_partitions.operate.asker import Asker
 from airflow_partitions.operate.contract.fill import FillAssets
-from airflow_partitions.operate.operations.chosen_assets import chosen_assets, fitting_assets
+from airflow_partitions.operate.operations.chosen_assets import chosen_assets
 from airflow_partitions.operate.operations.requests import begun_progress, startable, visible
 from airflow_partitions.operate.operations.since import stretch
 from airflow_partitions.operate.requests.concurrency import concurrency_note
@@ -31,8 +31,8 @@ def fill_assets(asked: FillAssets, asker: Asker) -> dict[str, Any]:
     now = datetime.now(UTC)
     start, end = stretch(asked.since, asked.until, now)
     states = [State(state) for state in asked.states or LACKING]
-    surroundings = AssetSurroundings.of(asset_dags(), asker.readable)
-    around = fitting_assets(asked, chosen_assets(asker, asked.asset), surroundings)
+    every = asset_dags()
+    surroundings, around = AssetSurroundings.of(every, asker.readable), chosen_assets(asked, asker, every)
     order = upstream_first({name: surroundings.upstream(dags) for name, dags in around.items()})
     assets = {asset.name: asset for asset in read_assets([around[name] for name in order])}
     options = RunOptions(**{field.name: getattr(asked, field.name) for field in attrs.fields(RunOptions)})

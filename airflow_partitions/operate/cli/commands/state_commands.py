@@ -125,7 +125,7 @@ def states() -> tuple[CLICommand, ...]:
             " numbers in an error do not tell two apart.",
             """
             airflow asset-partitions failures
-            airflow asset-partitions failures --since 2h
+            airflow asset-partitions failures --since 2h --tag flights
             airflow asset-partitions failures --asset hourly_flights --output json
             """,
             (
@@ -143,6 +143,7 @@ def states() -> tuple[CLICommand, ...]:
             """
             airflow asset-partitions changes --since 22:00
             airflow asset-partitions changes --since 2h --asset hourly_flights
+            airflow asset-partitions changes --since 7d --dag hourly_flights
             airflow asset-partitions changes --since 2013-03-10T22:00+01:00 --output json
             """,
             (

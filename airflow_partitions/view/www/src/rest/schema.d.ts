@@ -1703,26 +1703,13 @@ export interface components {
          */
         FillAssets: {
             /**
-             * Since
-             * @description Since when: 2h, 30min or 7d ago, 22:00 in Airflow's time zone, or a time with its UTC offset
-             * @example 2h
-             * @example 22:00
-             * @example 2013-03-10T22:00+01:00
-             */
-            since: string;
-            /**
-             * Until
-             * @description Until when, as since=; by default now
-             */
-            until?: string | null;
-            /**
              * Asset
              * @description Only these assets
              */
             asset?: string[] | null;
             /**
              * Search
-             * @description A part of the text, in capitals or not
+             * @description Only those with this in their names, in capitals or not
              * @example flights
              */
             search?: string | null;
@@ -1746,6 +1733,19 @@ export interface components {
              * @description Only those that this Dag makes or waits for, and those made of what it makes
              */
             dag?: string | null;
+            /**
+             * Since
+             * @description Since when: 2h, 30min or 7d ago, 22:00 in Airflow's time zone, or a time with its UTC offset
+             * @example 2h
+             * @example 22:00
+             * @example 2013-03-10T22:00+01:00
+             */
+            since: string;
+            /**
+             * Until
+             * @description Until when, as since=; by default now
+             */
+            until?: string | null;
             /**
              * States
              * @description Only those in one of these states; by default missing, failed or waiting
@@ -3653,14 +3653,20 @@ export interface operations {
     list_assets: {
         parameters: {
             query?: {
-                /** @description A part of the text, in capitals or not */
+                /** @description Only these assets */
+                asset?: string[] | null;
+                /** @description Only those with this in their names, in capitals or not */
                 search?: string | null;
-                /** @description Only those with partitions in one of these states */
-                states?: components["schemas"]["State"][] | null;
                 /** @description Only those of whose Dags one has this tag */
                 tag?: string | null;
                 /** @description Only those of whose Dags one has this owner */
                 owner?: string | null;
+                /** @description Only those of this group of Airflow's */
+                group?: string | null;
+                /** @description Only those that this Dag makes or waits for, and those made of what it makes */
+                dag?: string | null;
+                /** @description Only those with partitions in one of these states */
+                states?: components["schemas"]["State"][] | null;
                 /** @description With numbers of their partitions by state, and the newest one, which takes longer */
                 counts?: boolean;
                 /** @description The most entries of a page */
@@ -3694,6 +3700,15 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4585,15 +4600,9 @@ export interface operations {
     show_board: {
         parameters: {
             query?: {
-                /** @description Since when: 2h, 30min or 7d ago, 22:00 in Airflow's time zone, or a time with its UTC offset */
-                since?: string;
-                /** @description Until when, as since=; by default now */
-                until?: string | null;
-                /** @description The most columns */
-                columns?: number;
                 /** @description Only these assets */
                 asset?: string[] | null;
-                /** @description A part of the text, in capitals or not */
+                /** @description Only those with this in their names, in capitals or not */
                 search?: string | null;
                 /** @description Only those of whose Dags one has this tag */
                 tag?: string | null;
@@ -4603,6 +4612,12 @@ export interface operations {
                 group?: string | null;
                 /** @description Only those that this Dag makes or waits for, and those made of what it makes */
                 dag?: string | null;
+                /** @description Since when: 2h, 30min or 7d ago, 22:00 in Airflow's time zone, or a time with its UTC offset */
+                since?: string;
+                /** @description Until when, as since=; by default now */
+                until?: string | null;
+                /** @description The most columns */
+                columns?: number;
                 /** @description Only those with partitions here in one of these states */
                 states?: components["schemas"]["State"][] | null;
                 /** @description With rows for what is folded, up to a hundred of each asset */
@@ -6136,8 +6151,18 @@ export interface operations {
     list_failures: {
         parameters: {
             query?: {
-                /** @description Only those of these assets */
+                /** @description Only these assets */
                 asset?: string[] | null;
+                /** @description Only those with this in their names, in capitals or not */
+                search?: string | null;
+                /** @description Only those of whose Dags one has this tag */
+                tag?: string | null;
+                /** @description Only those of whose Dags one has this owner */
+                owner?: string | null;
+                /** @description Only those of this group of Airflow's */
+                group?: string | null;
+                /** @description Only those that this Dag makes or waits for, and those made of what it makes */
+                dag?: string | null;
                 /** @description Only those whose run failed since then */
                 since?: string | null;
                 /** @description The most entries of a page */
@@ -6210,10 +6235,20 @@ export interface operations {
     list_changes: {
         parameters: {
             query: {
-                /** @description Since when: 2h, 30min or 7d ago, 22:00 in Airflow's time zone, or a time with its UTC offset */
-                since: string;
                 /** @description Only these assets */
                 asset?: string[] | null;
+                /** @description Only those with this in their names, in capitals or not */
+                search?: string | null;
+                /** @description Only those of whose Dags one has this tag */
+                tag?: string | null;
+                /** @description Only those of whose Dags one has this owner */
+                owner?: string | null;
+                /** @description Only those of this group of Airflow's */
+                group?: string | null;
+                /** @description Only those that this Dag makes or waits for, and those made of what it makes */
+                dag?: string | null;
+                /** @description Since when: 2h, 30min or 7d ago, 22:00 in Airflow's time zone, or a time with its UTC offset */
+                since: string;
                 /** @description The most entries of a page */
                 limit?: number;
                 /** @description The cursor of the page before */
