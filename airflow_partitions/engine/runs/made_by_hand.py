@@ -72,16 +72,6 @@ def makers_of(at: Connection, asset_id: int, partitions: Sequence[Partition]) ->
     return makers | dict.fromkeys(records.keys() - runs.keys(), FROM_OUTSIDE)
 
 
-def is_skipped(at: Connection, dag_run: DagRun, task_id: str) -> bool:
-    """Whether a task of a run is skipped."""
-    from airflow.models.taskinstance import TaskInstance
-    from airflow.utils.state import TaskInstanceState
-
-    table = TaskInstance.__table__
-    own = table.c.dag_id == dag_run.dag_id, table.c.run_id == dag_run.run_id, table.c.task_id == task_id
-    return at.scalar(select(table.c.state).where(*own, is_live(table))) == TaskInstanceState.SKIPPED
-
-
 def _newest_records(
     at: Connection, asset_id: int, partitions: Mapping[str, Partition], since: datetime
 ) -> dict[str, LedgerRecord]:

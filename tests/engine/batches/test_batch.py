@@ -276,10 +276,11 @@ def test_eo2_scheduled_members_that_were_made_by_hand_are_told_so_and_ask_nothin
     assert [reasons[key] for key in KEYS[2:4]] == [expected.format(key) for key in KEYS[2:4]]
 
 
-def test_a_run_whose_task_is_skipped_leads_nobody(dags: Metadata) -> None:
+@pytest.mark.parametrize("state", ["skipped", "success"])
+def test_a_run_whose_task_has_ended_leads_nobody(dags: Metadata, state: str) -> None:
     leader, *_ = queue(dags, *KEYS)
     with dags.engine.begin() as at:
-        at.execute(text("update task_instance set state = 'skipped' where run_id = :run"), {"run": leader})
+        at.execute(text("update task_instance set state = :state where run_id = :run"), {"run": leader, "state": state})
     notify(dags, leader, "running")
     assert not members(dags, leader)
 
