@@ -84,7 +84,7 @@ test-long: $(READY) $(CLASSES) ## what `make test` leaves out: models ten times 
 
 # What crosses each import of Airflow's, and what its next release changes for us.
 CROSSING = tests/test_airflow_imports.py tests/engine/ledger tests/engine/timetables/test_runtime.py \
-  tests/operate/absent/test_absent.py tests/operate/absent/test_draining.py
+  tests/operate/absent/test_absent.py tests/operate/absent/test_draining.py tests/view/test_apps.py
 
 test-versions: $(READY) ## some minutes with Airflow's newest pre-release, the lowest versions of what the package needs, a newer Python
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(VERSIONS)
