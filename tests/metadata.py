@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from functools import cache
 from inspect import signature
@@ -15,7 +16,7 @@ from typing import Any
 
 import attrs
 import pytest
-from sqlalchemy import Engine, create_engine, delete, event, insert, literal_column, select, text, update
+from sqlalchemy import Engine, Table, create_engine, delete, event, insert, literal_column, select, text, update
 from sqlalchemy.orm import Session
 
 from airflow_partitions.engine.database.models import Base as Ours
@@ -186,9 +187,17 @@ class Metadata:
 
     def clear_rows(self) -> None:
         """Delete all rows of our tables, as if upkeep had never run."""
-        with self.engine.begin() as at:
-            for table in reversed(Ours.metadata.sorted_tables):
-                at.execute(table.delete())
+        self.empty(reversed(Ours.metadata.sorted_tables))
+
+    def empty(self, tables: Iterable[Table]) -> None:
+        """Delete all rows of *tables*, in their order, in one go: thousands of tests end so."""
+        script = "".join(f'DELETE FROM "{table.name}";' for table in tables)
+        with closing(self.engine.raw_connection()) as connection:
+            if self.engine.dialect.name == "sqlite":
+                connection.executescript(f"BEGIN;{script}")  # type: ignore[attr-defined]
+            else:
+                connection.cursor().execute(script)
+            connection.commit()
 
     def take_away(self, *assets: str) -> None:
         """What Airflow's scheduler does when no Dag file names some assets any more."""
@@ -282,10 +291,7 @@ def metadata(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Metada
     _FORMS.clear()
     _history.cache_clear()
     yield Metadata(engine)
-    Metadata(engine).clear_rows()
-    with engine.begin() as at:
-        for table in reversed(Base.metadata.sorted_tables):
-            at.execute(table.delete())
+    Metadata(engine).empty([*reversed(Ours.metadata.sorted_tables), *reversed(Base.metadata.sorted_tables)])
 
 
 def make_our_tables(engine: Engine) -> None:

@@ -32,6 +32,7 @@ from demo import services
 from demo.api import Api
 from demo.home import USER, Home
 from demo.processes import Service, tail
+from tests.conftest import CLASSES
 from tests.postgres import postgres
 from tests.scheduler.command_line import CommandLine
 
@@ -53,6 +54,10 @@ OUT = Path({out!r})
 @attrs.frozen
 class ScratchHome(Home):
     """A home whose Dags are written by the tests."""
+
+    @property
+    def classes(self) -> Path:
+        return CLASSES
 
     def create(self) -> None:
         super().create()

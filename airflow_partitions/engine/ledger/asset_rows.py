@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, exists, func, insert, or_, select, update
@@ -27,6 +28,7 @@ def current_id(asset: str) -> ScalarSelect[int]:
     return select(AssetModel.id).where(AssetModel.name == asset, is_current()).scalar_subquery()
 
 
+@cache  # to put it together takes longer than to ask for a row
 def is_current() -> ColumnElement[bool]:
     """Whether a row of Airflow's table of assets is the active one of its name, or the newest while none is active.
 

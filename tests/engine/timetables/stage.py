@@ -19,7 +19,6 @@ from airflow_partitions.core.dependencies import AllPartitions, LatestPartition,
 from airflow_partitions.core.dependencies import Rule as PartitionRule
 from airflow_partitions.core.errors import PartitionError
 from airflow_partitions.core.versions import read_form
-from airflow_partitions.engine.database.models import Base as Ours
 from airflow_partitions.engine.ledger import cache, ledger, new_events, state_store
 from airflow_partitions.engine.ledger.ledger_pages import PROGRESS, LedgerProgress, read_page
 from airflow_partitions.engine.timetables import evaluation, mapper, partitioned
@@ -131,16 +130,9 @@ class Stage:
     def _clear(self) -> None:
         from airflow.models.base import Base
 
+        names = ("partitioned_asset_key_log", "asset_partition_dag_run", "asset_event", "asset_state_store", "dag_run")
         self.metadata.clear_rows()
-        with self.metadata.engine.begin() as at:
-            for table in reversed(Ours.metadata.sorted_tables):
-                at.execute(delete(table))
-            for name in ("partitioned_asset_key_log", "asset_partition_dag_run"):
-                at.execute(delete(Base.metadata.tables[name]))
-            for name in ("asset_event", "asset_state_store", "dag_run"):
-                at.execute(delete(Base.metadata.tables[name]))
-            for table in reversed(Ours.metadata.sorted_tables):
-                at.execute(delete(table))
+        self.metadata.empty(Base.metadata.tables[name] for name in names)
 
     def reached(self, event: Event, consumers: Mapping[str, Partitioned]) -> dict[str, list[str]]:
         """The keys of each consumer that Airflow makes pending rows for."""
