@@ -11,12 +11,25 @@ find_python() { # the first that Airflow, Spark and this package support
     local python
     for python in ${PYTHON:-python3 python3.13 python3.12 python3.11}; do
         if "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then
-            echo "$python"
+            [ -n "${PYTHON:-}" ] && echo "$python" || quicker "$python"
             return
         fi
     done
     fail "no Python 3.11, 3.12 or 3.13 found (looked for: ${PYTHON:-python3 python3.13 python3.12 python3.11}); name one: PYTHON=/path/to/python3.11 make ..."
 }
+
+# A Python that lies in a library of its own, as pyenv may build it, takes a sixth more time for all that it does than the
+# same Python of the system, which does not.
+quicker() {
+    local python=$1 own
+    own=/usr/bin/$("$python" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
+    if in_library "$python" && [ -x "$own" ] && "$own" -c 'import ensurepip' 2>/dev/null && ! in_library "$own"; then
+        python=$own
+    fi
+    echo "$python"
+}
+
+in_library() { "$1" -c 'import sys; sys.exit("libpython" not in open("/proc/self/maps").read())' 2>/dev/null; }
 
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
 
