@@ -138,6 +138,12 @@ class Airflow:
         self.api.patch(f"dags/{dag_id}", {"is_paused": True})
         (self.home.dags / f"{dag_id}.py").unlink()
 
+    def remove_all(self) -> None:
+        """Take all files of Dags away: scheduler and upkeep would look at each of them until the last test."""
+        for folder in (self.home.dags, self.home.root / "other"):
+            for file in folder.rglob("*.py"):
+                file.unlink()
+
     def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """Rows of Airflow's database; instants and JSON as SQLite gives them, as text."""
         if self.home.database.startswith("sqlite"):
@@ -274,13 +280,20 @@ def one_day() -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "airflow" in metafunc.fixturenames:
+    if "running_airflow" in metafunc.fixturenames:
         databases = getattr(metafunc.module, "DATABASES", DATABASES)
-        metafunc.parametrize("airflow", databases, indirect=True, scope="session")
+        metafunc.parametrize("running_airflow", databases, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="module")
+def airflow(running_airflow: Airflow) -> Iterator[Airflow]:
+    """The running Airflow, without the Dags of other files of tests."""
+    yield running_airflow
+    running_airflow.remove_all()
 
 
 @pytest.fixture(scope="session")
-def airflow(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Airflow]:
+def running_airflow(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Airflow]:
     """Airflow on the database that the test runs on."""
     root = tmp_path_factory.mktemp(request.param)
     with postgres() if request.param == "postgresql" else nullcontext() as server:
