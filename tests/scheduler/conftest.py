@@ -141,7 +141,7 @@ class Airflow:
     def remove_all(self) -> None:
         """Take all files of Dags away: scheduler and upkeep would look at each of them until the last test."""
         for folder in (self.home.dags, self.home.root / "other"):
-            for file in folder.rglob("*.py"):
+            for file in folder.glob("*.py"):
                 file.unlink()
 
     def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:

@@ -70,9 +70,9 @@ def faults_on(page: Page, address: str, headings: Mapping[str, str], *, by_links
         for path, heading in headings.items():
             url = f"{address}/plugin/partitions{path}"
             if by_links:
-                page.evaluate(
-                    "url => { history.pushState(0, '', url); dispatchEvent(new PopStateEvent('popstate')) }", url
-                )
+                follow(page, f"{address}/plugin/partitions/nothing/here")
+                settled(page, "No such page")  # else the heading of the page before may do for this one's
+                follow(page, url)
             else:
                 page.goto(url)
             settled(page, heading)
@@ -81,6 +81,11 @@ def faults_on(page: Page, address: str, headings: Mapping[str, str], *, by_links
             if (past := standing_out(page)) > 0:
                 faults[path].append(f"{past} pixels wider than the screen")
     return {path: some for path, some in faults.items() if some}
+
+
+def follow(page: Page, url: str) -> None:
+    """Go to another page of the view as by a link."""
+    page.evaluate("url => { history.pushState(null, '', url); dispatchEvent(new PopStateEvent('popstate')) }", url)
 
 
 @contextmanager
@@ -97,10 +102,12 @@ def requests_of(page: Page) -> Iterator[set[Request]]:
     page.on("request", begin)
     page.on("requestfinished", end)
     page.on("requestfailed", end)
-    yield requests
-    page.remove_listener("request", begin)
-    page.remove_listener("requestfinished", end)
-    page.remove_listener("requestfailed", end)
+    try:
+        yield requests
+    finally:
+        page.remove_listener("request", begin)
+        page.remove_listener("requestfinished", end)
+        page.remove_listener("requestfailed", end)
 
 
 def wait_until_idle(page: Page, requests: set[Request]) -> None:
