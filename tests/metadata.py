@@ -26,6 +26,7 @@ from airflow_partitions.engine.ledger.ledger_pages import PROGRESS
 from airflow_partitions.engine.timetables.evaluation import _history
 from airflow_partitions.engine.timetables.upstreams import _produced
 from airflow_partitions.operate.operations.missed import _FORMS
+from tests.parsed_files import ParsedFiles
 
 HEADER = """
 from airflow.sdk import DAG, Asset, task
@@ -45,13 +46,20 @@ class Metadata:
     """Dags, assets, their events and their cells."""
 
     engine: Engine
+    _parsed_files: ParsedFiles | None = attrs.field(default=None, repr=False)
 
     def parse(self, folder: Path, **files: str) -> None:
         """Write Dag files, and let Airflow read them as its Dag processor does."""
+        self.write_files(folder, **files)
+        if self._parsed_files:
+            self._parsed_files.parse(folder, lambda: self._parse(folder))
+        else:
+            self._parse(folder)
+
+    def _parse(self, folder: Path) -> None:
         from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
         from airflow.models.dagbundle import DagBundleModel
 
-        self.write_files(folder, **files)
         bag = DagBag(str(folder))
         assert bag.import_errors == {}
         with Session(self.engine) as at:
@@ -279,19 +287,31 @@ def _make_tables(engine: Engine) -> None:
     make_our_tables(engine)
 
 
+@cache
+def _parsed_files(engine: Engine) -> ParsedFiles:
+    return ParsedFiles(engine, _tables())
+
+
+def _tables() -> list[Table]:
+    """Airflow's and ours, each after those it refers to."""
+    from airflow.models.base import Base
+
+    return [*Base.metadata.sorted_tables, *Ours.metadata.sorted_tables]
+
+
 @pytest.fixture
 def metadata(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Metadata]:
     """A database with nothing in it."""
     from airflow import settings
-    from airflow.models.base import Base
 
     monkeypatch.setattr(settings, "engine", engine)
     monkeypatch.setenv("AIRFLOW__CORE__MIN_SERIALIZED_DAG_UPDATE_INTERVAL", "0")  # a changed file counts at once
     _produced.cache_clear()
     _FORMS.clear()
     _history.cache_clear()
-    yield Metadata(engine)
-    Metadata(engine).empty([*reversed(Ours.metadata.sorted_tables), *reversed(Base.metadata.sorted_tables)])
+    metadata = Metadata(engine, _parsed_files(engine))
+    yield metadata
+    metadata.empty(reversed(_tables()))
 
 
 def make_our_tables(engine: Engine) -> None:

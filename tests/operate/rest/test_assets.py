@@ -222,6 +222,7 @@ def test_assets_tell_how_their_newest_partition_is_and_what_is_next(client: http
 def test_states_of_an_asset_are_worked_out_once_until_something_changes(
     client: httpx.Client, estate: Metadata, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    overview._OVERVIEWS.clear()
     counted: list[str] = []
     count = overview.counts_of
     monkeypatch.setattr(overview, "counts_of", lambda of, some: counted.append(of.asset.name) or count(of, some))

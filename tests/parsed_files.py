@@ -1,0 +1,66 @@
+"""What Airflow writes of Dag files, kept: most tests of a file begin with the same ones."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import attrs
+from sqlalchemy import Connection, Engine, Table, insert, literal, select, union_all
+from uuid6 import uuid7
+
+Rows = list[tuple[Table, list[dict[str, Any]]]]
+
+
+@attrs.frozen
+class ParsedFiles:
+    """Rows that are put into the empty tables of one database, where it had them of the same files before.
+
+    Reading a folder takes Airflow a tenth of a second, and putting its rows back a twentieth of that.
+    """
+
+    _engine: Engine
+    _tables: Sequence[Table]  # each after those it refers to
+    _known: dict[Hashable, tuple[Path, Rows]] = attrs.field(init=False, factory=dict)
+
+    def parse(self, folder: Path, parse: Callable[[], None]) -> None:
+        """Have rows in the tables as if Airflow had read the files of *folder* now, which *parse* lets it do."""
+        with self._engine.begin() as at:
+            empty = not at.execute(self._any_row()).all()
+            if empty and (known := self._known.get(_files(folder))):
+                _put(at, *known, folder)
+                return
+        parse()
+        if empty:
+            with self._engine.connect() as at:
+                rows = [(table, [dict(row) for row in at.execute(select(table)).mappings()]) for table in self._tables]
+            self._known[_files(folder)] = folder, [(table, found) for table, found in rows if found]
+
+    def _any_row(self) -> Any:
+        return union_all(*(select(literal(1)).select_from(table) for table in self._tables)).limit(1)
+
+
+def _files(folder: Path) -> Hashable:
+    """What rows depend on: names and texts of the files, and the minute, as dates of next runs do."""
+    files = sorted(folder.rglob("*.py"))
+    return datetime.now(UTC).replace(second=0, microsecond=0), *((file.name, file.read_text()) for file in files)
+
+
+def _put(at: Connection, old: Path, rows: Rows, new: Path) -> None:
+    """Insert rows of the folder *old* as those of *new*, with other ids where Airflow makes them up."""
+    ids: dict[UUID, UUID] = defaultdict(uuid7)
+
+    def moved(value: Any) -> Any:
+        if isinstance(value, UUID):
+            return ids[value]
+        if isinstance(value, str):
+            return value.replace(str(old), str(new))
+        return json.loads(json.dumps(value).replace(str(old), str(new))) if isinstance(value, dict) else value
+
+    for table, values in rows:
+        at.execute(insert(table), [{name: moved(value) for name, value in row.items()} for row in values])
