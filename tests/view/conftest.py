@@ -96,8 +96,10 @@ def opens(kept: KeptPages, server: RunningServer) -> Iterator[Opens]:
 
 def faults_of_access(page: Page) -> list[str]:
     """The serious and critical faults that axe finds on a page, in the part that is ours."""
-    page.add_script_tag(path=WWW / "node_modules" / "axe-core" / "axe.min.js")
-    found = page.evaluate("axe.run(document.querySelector('[data-scroll]') ?? document, {resultTypes: ['violations']})")
+    if not page.evaluate("'axe' in window"):  # it stays while one goes from page to page by links
+        page.add_script_tag(path=WWW / "node_modules" / "axe-core" / "axe.min.js")
+    options = "{resultTypes: ['violations'], selectors: false}"  # elements are told by their HTML
+    found = page.evaluate(f"axe.run(document.querySelector('[data-scroll]') ?? document, {options})")
     return [
         f"{each['impact']}: {each['id']}: {each['help']}: {node['html'][:200]}"
         for each in found["violations"]
