@@ -25,6 +25,7 @@ from airflow.sdk import Asset
 
 from airflow_partitions import Partition
 from airflow_partitions.engine.runs import publication
+from airflow_partitions.spark.engines import submit  # noqa: F401 - each task would import it for itself: a second and a half
 from airflow_partitions.spark.operator import SparkAssetOperator
 from airflow_partitions.storage.filesystem import exchange
 
