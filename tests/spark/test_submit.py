@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -100,7 +102,8 @@ def session_zone(spark: Any) -> Any:
 def test_a_job_is_in_utc_where_spark_submit_drops_our_defaults(lake: Any, tmp_path: Path) -> None:
     wrapper = tmp_path / "spark-submit"
     program = Path(sys.executable).with_name("spark-submit")
-    wrapper.write_text(f'#!/bin/sh\nunset SPARK_SUBMIT_OPTS\nTZ=Asia/Tokyo exec {program} "$@"\n')
+    options = shlex.quote(os.environ["SPARK_SUBMIT_OPTS"])  # of all Java of these tests
+    wrapper.write_text(f'#!/bin/sh\nSPARK_SUBMIT_OPTS={options} TZ=Asia/Tokyo exec {program} "$@"\n')
     wrapper.chmod(0o755)
     partition = Partition(lake.delays.partition, "2013-01-02|JFK")
     run(lake, partition, inputs={}, function=ship(session_zone), spark_binary=str(wrapper))
