@@ -12,8 +12,7 @@ from airflow_partitions import Partition, PartitionByProduct, PartitionBySequenc
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.filesystem.filesystem import at
-from cluster.jars import ivy_home
-from tests.conftest import PACKAGES
+from tests.conftest import packages_on_class_path
 from tests.spark.conftest import DAILY, HOURLY
 from tests.spark.test_submit import counted, run
 
@@ -47,21 +46,16 @@ def test_storage_is_all_that_they_share(endpoint: str, tmp_path: Path) -> None:
     partition = Partition(definition, f"2013-01-02|{names[7]}")
     conf = {
         "spark.ui.enabled": "false",
-        "spark.jars.ivy": str(ivy_home()),
         "spark.pyspark.driver.python": python_of_its_own(tmp_path),
         "spark.pyspark.python": sys.executable,
         "spark.hadoop.fs.s3a.endpoint": endpoint,
         "spark.hadoop.fs.s3a.path.style.access": "true",
         "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
     }
-    event = run(
-        LakeOnS3(flights, made),
-        partition,
-        function=ship(counted, inputs=["flights"]),
-        strict=True,
-        conf=conf,
-        packages=",".join(PACKAGES),
-    )
+    with packages_on_class_path():
+        event = run(
+            LakeOnS3(flights, made), partition, function=ship(counted, inputs=["flights"]), strict=True, conf=conf
+        )
     assert (event["rows"], event["reads"]["flights"]["files"], event["reads"]["flights"]["rows"]) == (1, 24, 48)
     assert made.read([partition], as_="arrow")["n"].to_pylist() == [24]
     assert not [path.name for path in tmp_path.rglob("*handover*")]
