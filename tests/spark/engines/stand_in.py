@@ -22,7 +22,6 @@ import attrs
 from upath import UPath
 
 from airflow_partitions.spark.handover import Handover, received
-from cluster.jars import package_options
 
 #: What the job of a test does instead of Spark, if it does.
 Work = Callable[[Handover], None]
@@ -90,7 +89,6 @@ class StandIn(ABC):
         self.faults: list[int] = []
         self.work: Work | None = None
         self.settings = {"spark.master": "local[2]", "spark.ui.enabled": "false", "spark.driver.memory": "1g"}
-        self.packages: tuple[str, ...] = ()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
 
@@ -132,7 +130,6 @@ class StandIn(ABC):
         properties.write_text("".join(f"{name} {value}\n" for name, value in conf.items()))
         own = [self._fetched(machine, place) for place in (job.order.program, *job.order.py_files)]
         words = [str(Path(sys.executable).with_name("spark-submit")), "--properties-file", str(properties)]
-        words += package_options(self.packages) if self.packages else []
         words += ["--py-files", ",".join(own[1:])] if own[1:] else []
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "PYTHONPATH"))
