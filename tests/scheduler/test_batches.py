@@ -200,7 +200,7 @@ def test_two_schedulers_and_runs_of_several_kinds_make_each_partition_once(batch
         for key in by_hand:
             assert batches.trigger("raced", key).status_code == 200
         runs = batches.wait_finished("raced", 72)
-        assert process.poll() is None
+        assert process.is_running
     assert {state for _, state, _ in runs} == {"success"}
     assert events(batches, "raced") == sorted((key, run) for key, _, run in runs)
     calls = lines(batches, "raced")

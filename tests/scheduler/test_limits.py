@@ -59,7 +59,7 @@ def test_no_two_runs_of_a_customer_are_ever_at_work_at_once(airflow: Airflow) ->
             for asset, number in (("crm_calls", 9), ("crm_orders", 18), ("crm_names", 3))
             for run in airflow.wait_finished(asset, number)
         ]
-        assert process is None or process.poll() is None
+        assert process is None or process.is_running
     assert {state for _, state, _ in runs} == {"success"}
     calls = [line.split() for line in (airflow.out / "crm_calls").read_text().splitlines()]
     assert len(calls) == 30

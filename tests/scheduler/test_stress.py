@@ -15,6 +15,7 @@ from itertools import islice
 import pytest
 
 from airflow_partitions import PartitionByInterval
+from tests.scheduler.command_line import Command
 from tests.scheduler.conftest import Airflow
 from tests.scheduler.test_dependencies import emit
 from tests.scheduler.test_upkeep import command, environment, ledger, service
@@ -138,22 +139,18 @@ def test_a_pause_in_the_middle_of_a_day_is_caught_up(airflow: Airflow, storm: st
 
 
 @contextmanager
-def another_scheduler(airflow: Airflow) -> Iterator[subprocess.Popen[bytes]]:
+def another_scheduler(airflow: Airflow) -> Iterator[Command]:
     """A second scheduler, as in production."""
     alive = "select count(*) from job where job_type = 'SchedulerJob' and state = 'running'"
     before = airflow.sql(alive)
     log = airflow.home.logs / "another-scheduler.log"
-    with (
-        log.open("w") as out,
-        subprocess.Popen(
-            ["airflow", "scheduler"], env=environment(airflow), stdout=out, stderr=out, start_new_session=True
-        ) as process,
-    ):
-        try:
-            airflow.wait(lambda: airflow.sql(alive) > before, "the second scheduler")
-            yield process
-        finally:
-            os.killpg(process.pid, signal.SIGKILL)
+    process = airflow.command_line.start("scheduler", "--skip-serve-logs", file=log)
+    try:
+        airflow.wait(lambda: airflow.sql(alive) > before, "the second scheduler")
+        yield process
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def test_of_two_upstreams_that_arrive_together_none_is_lost_and_none_doubled(airflow: Airflow, storm: str) -> None:
@@ -181,7 +178,7 @@ def test_of_two_upstreams_that_arrive_together_none_is_lost_and_none_doubled(air
         with another_scheduler(airflow) as process:
             airflow.wait(both_work, "runs made by both schedulers")
             together(TRIES["postgresql"] // 2)
-            assert process.poll() is None
+            assert process.is_running
         together(TRIES["postgresql"] // 2)
     airflow.wait_finished("both", len(posted))
     settle()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -23,7 +21,6 @@ DATABASES = ("sqlite", "postgresql")
 pytestmark = pytest.mark.airflow
 
 HOURS = [str(key) for key in PartitionByInterval("@hourly").keys("2014-03-01", "2014-03-03")]
-AIRFLOW = shutil.which("airflow") or "airflow"
 
 
 def environment(airflow: Airflow) -> dict[str, str]:
@@ -41,16 +38,17 @@ def command(airflow: Airflow, *words: str) -> Any:
 def service(airflow: Airflow) -> Iterator[Callable[[], list[Any]]]:
     """The command as a service, and what it has said so far."""
     file = airflow.home.root / f"upkeep-{os.urandom(4).hex()}.log"
-    words = [AIRFLOW, "asset-partitions", "upkeep", "--loop", "--interval", "1", "--output", "json"]
-    with file.open("w") as log, subprocess.Popen(words, env=environment(airflow), stdout=log, text=True) as process:
+    words = ("asset-partitions", "upkeep", "--loop", "--interval", "1", "--output", "json")
+    process = airflow.command_line.start(*words, file=file)
+    try:
+        yield lambda: [json.loads(line) for line in file.read_text().splitlines() if line.startswith("{")]
+    finally:
+        os.kill(process.pid, signal.SIGTERM)
         try:
-            yield lambda: [json.loads(line) for line in file.read_text().splitlines() if line.startswith("{")]
+            airflow.wait(lambda: not process.is_running, "the end of upkeep", 60)
         finally:
-            process.send_signal(signal.SIGTERM)
-            try:
-                assert process.wait(60) == 0
-            finally:
-                process.kill()
+            os.kill(process.pid, signal.SIGKILL)
+        assert process.wait() == 0
 
 
 def running(airflow: Airflow) -> list[int]:
