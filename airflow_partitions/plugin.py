@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
+
 from airflow import __version__ as airflow_version
 from airflow.plugins_manager import AirflowPlugin
 from airflow.sdk.serde import allow_class
@@ -51,3 +54,7 @@ class AssetPartitionsPlugin(AirflowPlugin):
 # Every task loads the plugins before it reads an XCom.
 for kind in (Partition, RunPartition, Interval, ProductKey, Segment):
     allow_class(kind)
+
+# Each task, and each parsing of a Dag file, is a fork of one of these, and finds loaded there what Dag files import.
+if sys.argv[1:2] in (["scheduler"], ["dag-processor"]) or sys.argv[1:3] == ["celery", "worker"]:
+    import_module("airflow_partitions.authoring.assets")
