@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import httpx
 import psutil
 import pytest
 
+from airflow_partitions import plugin
 from tests.metadata import Metadata
 from tests.operate.rest.auth_manager import editor
 from tests.operate.rest.conftest import Server
@@ -23,6 +25,21 @@ def test_tasks_and_schedulers_load_the_plugin_without_the_app() -> None:
     process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     modules = ["airflow_partitions.operate.rest", "airflow_partitions.operate.rest.mount"]
     assert process.stdout.splitlines()[-1] == str(modules)
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(
+    ("command", "loaded"),
+    [("scheduler", True), ("dag-processor -B dags", True), ("celery worker", True), ("api-server", False), ("", False)],
+)
+def test_what_forks_tasks_and_parsers_has_loaded_what_dag_files_import(
+    command: str, loaded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modules: list[str] = []
+    monkeypatch.setattr(sys, "argv", ["airflow", *command.split()])
+    monkeypatch.setattr("importlib.import_module", modules.append)
+    runpy.run_path(str(plugin.__file__))
+    assert modules == ["airflow_partitions.authoring.assets"] * loaded
 
 
 def test_an_api_server_grows_by_less_than_100_mb(server: Server, estate: Metadata) -> None:
