@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore import session
 
 from tests.spark.engines.platforms import PLATFORMS
 
 _sleep = time.sleep
 #: Airflow's operators look at a job every second at the most: a test has no time for that.
 _LONGEST = 0.02
+
+
+@pytest.fixture(scope="session", autouse=True)
+def descriptions() -> Iterator[None]:
+    """What botocore has of AWS's services is read once: each client of each test would read it for half a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session, "create_loader", cache(session.create_loader))
+        yield
 
 
 @pytest.fixture(params=PLATFORMS)
