@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import distribution
 from io import BytesIO
 from pathlib import Path
@@ -21,13 +22,20 @@ sys.path.append(f"{__path__[0].rpartition('/')[0]}/libraries")
 
 def make_archive(folder: Path) -> Path:
     """Make the file in *folder*, for ``--py-files``. The same content has the same name."""
+    content = _content()
+    file = folder / f"airflow_partitions-{hashlib.sha256(content).hexdigest()[:16]}.zip"
+    file.write_bytes(content)
+    return file
+
+
+@cache
+def _content() -> bytes:
+    """The file's. A batch, or a triggerer, has many jobs, and to read and pack it takes a fifth of a second."""
     content = BytesIO()
     with ZipFile(content, "w") as archive:
         for name, data in (*_package(), *_libraries()):
             archive.writestr(ZipInfo(name), data, ZIP_DEFLATED, compresslevel=1)
-    file = folder / f"airflow_partitions-{hashlib.sha256(content.getbuffer()).hexdigest()[:16]}.zip"
-    file.write_bytes(content.getbuffer())
-    return file
+    return content.getvalue()
 
 
 def _package() -> Iterator[tuple[str, bytes]]:
