@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession as ConnectSession
 
     from tests.postgres import Postgres
+    from tests.scheduler.command_line import CommandLine
 
 #: What Spark 4.1 needs for S3, in the version of Hadoop that pyspark brings, for Avro: the newest of Maven Central, for
 #: Iceberg, and for the SQL catalogs of tests.
@@ -110,6 +111,18 @@ def database_server() -> Iterator[Postgres]:
 
     with postgres() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def command_line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
+    """Runs commands of an Airflow that has no database, in its home."""
+    from tests.scheduler.command_line import CommandLine
+
+    home = tmp_path_factory.mktemp("home")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    line = CommandLine({**os.environ, "AIRFLOW_HOME": str(home), "PATH": path}, home)
+    yield line
+    line.end()
 
 
 @pytest.fixture(scope="session")

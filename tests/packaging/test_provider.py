@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import os
-import subprocess
-import sys
 from importlib import import_module
 from inspect import isclass
 from pathlib import Path
@@ -19,27 +16,22 @@ from airflow.triggers.base import BaseTrigger
 import airflow_partitions
 from airflow_partitions.engine.database.models import Base
 from airflow_partitions.provider import get_provider_info
+from tests.scheduler.command_line import CommandLine
 
 
-def airflow(home: Path, *words: str) -> str:
-    environment = {
-        **os.environ,
-        "AIRFLOW_HOME": str(home),
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }
-    process = subprocess.run(
-        ["airflow", *words], env=environment, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL
-    )
+def airflow(command_line: CommandLine, *words: str) -> str:
+    process = command_line.run(*words)
+    process.check_returncode()
     return process.stdout
 
 
-def test_airflow_lists_the_provider(tmp_path: Path) -> None:
-    listed = json.loads(airflow(tmp_path, "providers", "list", "--output", "json"))
+def test_airflow_lists_the_provider(command_line: CommandLine) -> None:
+    listed = json.loads(airflow(command_line, "providers", "list", "--output", "json"))
     assert "airflow-partitions" in {provider["package_name"] for provider in listed}
 
 
-def test_airflow_lists_the_plugin(tmp_path: Path) -> None:
-    shown = airflow(tmp_path, "plugins", "--output", "json")
+def test_airflow_lists_the_plugin(command_line: CommandLine) -> None:
+    shown = airflow(command_line, "plugins", "--output", "json")
     (plugin,) = [p for p in json.loads(shown[shown.index("[") :]) if p["name"] == "asset_partitions"]
     assert "airflow_partitions.engine.timetables.partitioned.Partitioned" in str(plugin["timetables"])
 
@@ -48,12 +40,12 @@ def test_airflow_lists_the_plugin(tmp_path: Path) -> None:
     ("words", "text"),
     [((), "test"), (("test",), "airport_days '2013-02-08|JFK'"), (("ddl",), "--table hive.lake.airport_days")],
 )
-def test_the_commands_show_help_with_examples(tmp_path: Path, words: tuple[str, ...], text: str) -> None:
-    assert text in airflow(tmp_path, "asset-partitions", *words, "--help")
+def test_the_commands_show_help_with_examples(command_line: CommandLine, words: tuple[str, ...], text: str) -> None:
+    assert text in airflow(command_line, "asset-partitions", *words, "--help")
 
 
-def test_the_config_section_has_its_default(tmp_path: Path) -> None:
-    value = airflow(tmp_path, "config", "get-value", "asset_partitions", "max_sequence_length")
+def test_the_config_section_has_its_default(command_line: CommandLine) -> None:
+    value = airflow(command_line, "config", "get-value", "asset_partitions", "max_sequence_length")
     assert value.split()[-1] == "1000"
 
 

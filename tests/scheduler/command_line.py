@@ -27,6 +27,7 @@ class CommandLine:
     """
 
     def __init__(self, environment: Mapping[str, str], folder: Path, python: str | Path = sys.executable) -> None:
+        self.folder = folder
         self._files = folder / "command.out", folder / "command.err"
         self._process = subprocess.Popen(
             [python, "-P", __file__],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+
+from tests.scheduler.command_line import CommandLine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -142,16 +143,8 @@ def test_the_second_call_needs_no_new_session(
     assert sessions == {partition_spark.sparkContext.applicationId}
 
 
-def command(dag_file: Path, home: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {
-        **os.environ,
-        "AIRFLOW_HOME": str(home),
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }
-    return subprocess.run(
-        ["airflow", "asset-partitions", "test", *words, "--dags", str(dag_file)],
-        env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+def command(command_line: CommandLine, dag_file: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return command_line.run("asset-partitions", "test", *words, "--dags", str(dag_file))
 
 
 def test_a_strict_asset_reads_one_file_instead_of_an_input(
@@ -166,43 +159,45 @@ def test_a_strict_asset_reads_one_file_instead_of_an_input(
     assert (trial.result.reads["raw"].files, trial.result.reads["raw"].rows) == (1, 2)
 
 
-def test_the_command_shows_the_rows_of_a_file(dag_file: Path, tmp_path: Path, partition_spark: SparkSession) -> None:
+def test_the_command_shows_the_rows_of_a_file(
+    command_line: CommandLine, dag_file: Path, tmp_path: Path, partition_spark: SparkSession
+) -> None:
     sample = tmp_path / "sample.parquet"
     partition_spark.createDataFrame([("EWR", "UA", 9.0)], "origin string, carrier string, delay double").write.parquet(
         str(sample)
     )
-    process = command(dag_file, tmp_path, "delays", "2013-02-08|EWR", "--input", f"raw={sample}", "-o", "json")
+    process = command(command_line, dag_file, "delays", "2013-02-08|EWR", "--input", f"raw={sample}", "-o", "json")
     assert process.returncode == 0, process.stderr
     shown = json.loads(process.stdout)
     assert shown["partition"] == "2013-02-08|EWR"
     assert shown["rows"] == [{"carrier": "UA", "avg(delay)": 9.0}]
-    assert not (tmp_path / "airflow.db").exists()
+    assert not (command_line.folder / "airflow.db").exists()
 
 
-def test_the_command_shows_the_rows_of_a_frame(dag_file: Path, tmp_path: Path) -> None:
+def test_the_command_shows_the_rows_of_a_frame(command_line: CommandLine, dag_file: Path, tmp_path: Path) -> None:
     sample = tmp_path / "sample.parquet"
     parquet.write_table(pa.table({"origin": ["EWR", "JFK", "EWR"]}), sample)
     words = ("counts", "2013-02-08", "--input", f"raw={sample}")
-    process = command(dag_file, tmp_path, *words, "-o", "json", "--rows", "1")
+    process = command(command_line, dag_file, *words, "-o", "json", "--rows", "1")
     assert process.returncode == 0, process.stderr
     answer = json.loads(process.stdout)
     assert answer["rows"] == [{"origin": "EWR", "count_all": 2}]
     assert (answer["counts"]["rows"], answer["counts"]["reads"]["raw"]["rows"]) == (2, 3)
-    process = command(dag_file, tmp_path, *words)
+    process = command(command_line, dag_file, *words)
     assert [line.split() for line in process.stdout.splitlines() if "JFK" in line] == [["│", "JFK", "│", "1", "│"]]
     assert "passed: row count: 2 rows; expected at least 1" in process.stdout.splitlines()
 
 
-def test_the_command_shows_what_fails_a_check(dag_file: Path, tmp_path: Path) -> None:
+def test_the_command_shows_what_fails_a_check(command_line: CommandLine, dag_file: Path, tmp_path: Path) -> None:
     sample = tmp_path / "sample.parquet"
     parquet.write_table(pa.table({"origin": ["EWR", None]}), sample)
-    process = command(dag_file, tmp_path, "counts", "2013-02-08", "--input", f"raw={sample}", "-o", "json")
+    process = command(command_line, dag_file, "counts", "2013-02-08", "--input", f"raw={sample}", "-o", "json")
     assert process.returncode == 0, process.stderr
     rows, nulls = json.loads(process.stdout)["checks"]
     assert (rows["passed"], nulls["passed"], nulls["severity"]) == (True, False, "warn")
     assert nulls["observed"] == "1 failing row of 2"
     parquet.write_table(pa.table({"origin": pa.array([], pa.string())}), sample)
-    process = command(dag_file, tmp_path, "counts", "2013-02-08", "--input", f"raw={sample}")
+    process = command(command_line, dag_file, "counts", "2013-02-08", "--input", f"raw={sample}")
     assert process.returncode == 1
     assert "CheckError: asset 'counts', partition '2013-02-08': 1 of 2 checks failed, so nothing was published:" in (
         process.stderr
@@ -227,11 +222,13 @@ def raw(partition):
 """
 
 
-def test_eu7_er10_stdout_is_the_answer_alone_also_with_modules_that_dag_files_share(tmp_path: Path) -> None:
+def test_eu7_er10_stdout_is_the_answer_alone_also_with_modules_that_dag_files_share(
+    command_line: CommandLine, tmp_path: Path
+) -> None:
     (tmp_path / "shop_regions.py").write_text("REGIONS = ['eu', 'us']")
     file = tmp_path / "raw.py"
     file.write_text(CHATTY)
-    process = command(file, tmp_path, "raw", "eu", "-o", "json")
+    process = command(command_line, file, "raw", "eu", "-o", "json")
     assert process.returncode == 0, process.stderr
     assert json.loads(process.stdout) == {"partition": "eu", "value": "eu"}
     assert all(words in process.stderr for words in ("read", "made", "by another program"))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import duckdb
@@ -13,6 +11,7 @@ import pytest
 
 from airflow_partitions import PartitionByInterval
 from airflow_partitions.storage import Parquet, ddl
+from tests.scheduler.command_line import CommandLine
 
 pytestmark = pytest.mark.airflow
 
@@ -43,30 +42,26 @@ def dag_file(tmp_path: Path) -> Path:
     return file
 
 
-def command(dag_file: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [f"{Path(sys.executable).parent}/airflow", "asset-partitions", "ddl", *words, "--dags", str(dag_file)],
-        env={**os.environ, "AIRFLOW_HOME": str(dag_file.parent)}, capture_output=True, text=True, check=False,
-        stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+def command(command_line: CommandLine, dag_file: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return command_line.run("asset-partitions", "ddl", *words, "--dags", str(dag_file))
 
 
-def test_an_engine_takes_what_the_command_prints(dag_file: Path) -> None:
+def test_an_engine_takes_what_the_command_prints(command_line: CommandLine, dag_file: Path) -> None:
     path = str(dag_file.parent / "counts")
     files = Parquet(path, partition=PartitionByInterval("@daily", start="2013-01-01", name="date"))
     files.save({"2013-02-08": pa.table({"n": [7]})})
-    process = command(dag_file, "counts", "--engine", "duckdb")
+    process = command(command_line, dag_file, "counts", "--engine", "duckdb")
     assert process.returncode == 0, process.stderr
     assert process.stdout == ddl(files, "counts", "duckdb")
     with duckdb.connect() as base:
         base.execute(process.stdout)
         assert base.sql("FROM counts").fetchall() == [(7, "2013-02-08")]
-    process = command(dag_file, "counts", "--engine", "trino", "--table", "hive.lake.n")
+    process = command(command_line, dag_file, "counts", "--engine", "trino", "--table", "hive.lake.n")
     assert process.stdout == ddl(files, "hive.lake.n", "trino")
 
 
-def test_an_asset_without_storage_is_no_table(dag_file: Path) -> None:
-    process = command(dag_file, "elsewhere")
+def test_an_asset_without_storage_is_no_table(command_line: CommandLine, dag_file: Path) -> None:
+    process = command(command_line, dag_file, "elsewhere")
     assert process.returncode == 1
     assert not process.stdout
     assert "asset 'elsewhere' has no storage, so it is no table; expected storage=" in process.stderr
