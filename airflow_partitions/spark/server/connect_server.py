@@ -18,7 +18,7 @@ from airflow_partitions.core.errors import MissingSparkError, StorageError, Unre
 from airflow_partitions.spark.java import JAVA, java_version
 from airflow_partitions.spark.parent_process import end_with_parent
 from airflow_partitions.spark.server.distribution import Distribution
-from airflow_partitions.spark.server.listener import settings
+from airflow_partitions.spark.server.listener import JAR, settings
 
 DEFAULT_PORT = 15002
 #: Spark sends a token without TLS to a host of this name only.
@@ -27,9 +27,12 @@ _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _WARM_UP = (
     "from pyspark.sql import SparkSession; SparkSession.builder.getOrCreate().range(2).groupBy('id').count().collect()"
 )
+_CLASS_PATH = "spark.driver.extraClassPath"
+#: The variable with what Spark puts at the end of its class path.
+_END_OF_CLASS_PATH = "SPARK_DIST_CLASSPATH"
 #: Settings to which what is asked for is added, by what stands between.
 _LISTS = {
-    "spark.driver.extraClassPath": os.pathsep,
+    _CLASS_PATH: os.pathsep,
     "spark.sql.extensions": ",",
     "spark.sql.queryExecutionListeners": ",",
     "spark.jars.packages": ",",
@@ -81,7 +84,7 @@ class ConnectServer:
         :raises StorageError: if the port is in use.
         :raises UnreachableError: if it ends, or does not answer.
         """
-        conf = self._conf()
+        conf, environment = self._launch()
         _check_java()
         self._check_port()
         words = [str(self.spark.home / "bin" / "spark-submit"), "--class", _CLASS]
@@ -91,7 +94,7 @@ class ConnectServer:
         try:
             self._process = subprocess.Popen(
                 [*words, "spark-internal"],
-                env=self._environment(),
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -127,6 +130,17 @@ class ConnectServer:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+    def _launch(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Settings and environment, with the listener at the end of the class path where it can be: Java takes an
+        archive of Spark's classes only if nothing stands before Spark's own jars.
+        """
+        conf, environment = self._conf(), self._environment()
+        script = Path(environment.get("SPARK_CONF_DIR") or self.spark.home / "conf") / "spark-env.sh"
+        if conf.get(_CLASS_PATH) == str(JAR) and not script.exists():  # which may set the same variable
+            parts = environment.get(_END_OF_CLASS_PATH), conf.pop(_CLASS_PATH)
+            environment[_END_OF_CLASS_PATH] = os.pathsep.join(filter(None, parts))
+        return conf, environment
 
     def _conf(self) -> dict[str, str]:
         cores = os.cpu_count() or 1

@@ -98,6 +98,25 @@ def test_settings_are_added_to_ours() -> None:
     assert "secret" not in " ".join(conf.values()), "it would show in the list of processes"
 
 
+def test_the_listener_comes_last_on_the_class_path_where_nobody_sets_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    monkeypatch.delenv("SPARK_DIST_CLASSPATH", raising=False)
+    first, last = "spark.driver.extraClassPath", "SPARK_DIST_CLASSPATH"
+
+    def class_path(**conf: str) -> tuple[str | None, str | None]:
+        settings, environment = ConnectServer(conf=conf)._launch()
+        return settings.get(first), environment.get(last)
+
+    assert class_path() == (None, str(JAR))
+    assert class_path(**{first: "/opt/s3.jar"}) == (f"{JAR}:/opt/s3.jar", None)
+    monkeypatch.setenv(last, "/opt/hadoop/*")
+    assert class_path() == (None, f"/opt/hadoop/*:{JAR}")
+    (tmp_path / "spark-env.sh").touch()
+    assert class_path() == (str(JAR), "/opt/hadoop/*")
+
+
 @pytest.fixture
 def started(home: Path) -> Iterator[tuple[subprocess.Popen[str], Callable[[], dict[str, Any]]]]:
     """The command, and what it says next."""
