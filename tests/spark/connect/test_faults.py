@@ -183,20 +183,6 @@ def test_a_job_that_takes_all_memory_ends_the_server_and_no_more(lake: Any, serv
     assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
 
 
-def test_a_server_that_dies_after_the_job_does_not_matter(
-    lake: Any, server: ConnectServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    publish = publication.publish
-
-    def late(*arguments: Any, **named: Any) -> Any:
-        kill(server)
-        return publish(*arguments, **named)
-
-    monkeypatch.setattr(publication, "publish", late)
-    execute(task(lake, longest), lake)
-    assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
-
-
 def waits_at_jfk(partition: Any, flights: Any) -> Any:
     import os
     import time
@@ -229,6 +215,20 @@ def test_a_server_that_dies_in_a_batch_is_nobodys_outcome(lake: Any, server: Con
     made.task.execute(run)
     assert endings(run) == dict.fromkeys(keys[1:], "made")
     assert lake.rows(keys[2]) == [{"origin": "EWR", "most": 47.0}]
+
+
+def test_a_server_that_dies_after_the_job_does_not_matter(
+    lake: Any, server: ConnectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish = publication.publish
+
+    def late(*arguments: Any, **named: Any) -> Any:
+        kill(server)
+        return publish(*arguments, **named)
+
+    monkeypatch.setattr(publication, "publish", late)
+    execute(task(lake, longest), lake)
+    assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
 
 
 @pytest.mark.usefixtures("without_listener")
