@@ -58,7 +58,9 @@ Opens = Callable[..., Page]
 
 @contextmanager
 def pages_at(kept: KeptPages, address: str, token: str | Callable[[str], str]) -> Iterator[Opens]:
-    """What opens pages of the Airflow at an *address*; no fault of a script may have come up in them.
+    """What opens pages of the Airflow at an *address*, one after the other; no script may have failed in them.
+
+    Each is told what is to happen to it *before* it is loaded, if anything.
 
     :param token: of whoever opens them, or what gives that of a user.
     """
@@ -68,17 +70,25 @@ def pages_at(kept: KeptPages, address: str, token: str | Callable[[str], str]) -
     def note(error: Error) -> None:
         faults.append(str(error))
 
-    def opens(path: str = "", user: str = "admin", **options: Any) -> Page:
+    def opens(
+        path: str = "", user: str = "admin", *, before: Callable[[Page], object] = lambda _: None, **options: Any
+    ) -> Page:
+        put_back()  # the next has all that the browser has compiled for this one
         page = kept.take(address, token if isinstance(token, str) else token(user), **options)
         opened.append(page)
         page.on("pageerror", note)
+        before(page)
         page.goto(f"{address}/plugin/partitions{path}")
         return page
 
+    def put_back() -> None:
+        while opened:
+            page = opened.pop()
+            page.remove_listener("pageerror", note)
+            kept.put_back(page)
+
     yield opens
-    for page in opened:
-        page.remove_listener("pageerror", note)
-        kept.put_back(page)
+    put_back()
     assert faults == []
 
 

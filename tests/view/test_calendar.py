@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.view.conftest import Opens, faults_of_access
-from tests.view.test_pages import settled, standing_out
+from tests.view.test_pages import follow, settled, standing_out
 
 
 def calendar(page: Page, asset: str) -> Locator:
@@ -88,7 +88,7 @@ def test_days_of_hours_are_those_of_their_zone_and_of_other_years(opens: Opens) 
     expect(page.get_by_text("2024-03-10 to 2024-03-11 (America/New_York)")).to_be_visible()
     day(grid, "2024-03-10").click(modifiers=["ControlOrMeta"])
     expect(page.get_by_text("23 partitions selected")).to_be_visible()
-    page.goto(page.url.replace("hourly_departures", "region_days").split("?")[0] + "?calendar=")
+    follow(page, page.url.replace("hourly_departures", "region_days").split("?")[0] + "?calendar=")
     settled(page, "region_days")
     grid = calendar(page, "region_days")
     expect(day(grid, "2024-01-02")).to_be_visible()

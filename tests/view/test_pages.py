@@ -125,8 +125,6 @@ def standing_out(page: Page) -> int:
 
 
 def test_the_long_path_of_a_file_stands_out_of_no_phone(opens: Opens) -> None:
-    page = opens(viewport={"width": 390, "height": 844})
-
     def lengthen(route: Route) -> None:
         answer = route.fetch()
         asset = answer.json()
@@ -134,8 +132,10 @@ def test_the_long_path_of_a_file_stands_out_of_no_phone(opens: Opens) -> None:
             source["file"] = "of_a_team_with_a_long_name/" + "x" * 80 + ".py"
         route.fulfill(response=answer, json=asset)
 
-    page.route("**/asset-partitions/api/v1/assets/days", lengthen)
-    page.goto(page.url + "/assets/days")
+    def change(page: Page) -> None:
+        page.route("**/asset-partitions/api/v1/assets/days", lengthen)
+
+    page = opens("/assets/days", before=change, viewport={"width": 390, "height": 844})
     expect(page.get_by_text("in of_a_team_with_a_long_name/xxx")).to_be_visible()
     assert standing_out(page) <= 0
 
