@@ -85,21 +85,28 @@ class Services:
         )
 
 
-def start(home: Home, port: int | None, tell: Callable[[str], object], names: Collection[str] = AIRFLOW) -> Services:
+def start(
+    home: Home,
+    port: int | None,
+    tell: Callable[[str], object],
+    names: Collection[str] = AIRFLOW,
+    migrate: Callable[[Home, dict[str, str]], None] | None = None,
+) -> Services:
     """Start what does not run yet and wait until all are healthy.
 
     :param port: of the UI; 8080 or a free one if not given.
     :param tell: is told each step.
     :param names: the services to have; others that run go on.
+    :param migrate: makes the tables of a database, in an environment; ``airflow db migrate`` if not given.
     """
     services = Services.of(home)
     if services and (services.dead or port not in (None, services.port)):
         stop(home)
-        services = _prepared(home, port, services.port, tell)
+        services = _prepared(home, port, services.port, tell, migrate or _migrate)
     elif services:
         tell(f"Airflow runs already at {services.address}")
     else:
-        services = _prepared(home, port, PORT, tell)
+        services = _prepared(home, port, PORT, tell, migrate or _migrate)
     environment = home.environment(dict(os.environ), services.port)
     for name in names:
         if services.has([name]):
@@ -122,12 +129,18 @@ def stop(home: Home) -> list[str]:
     return names
 
 
-def _prepared(home: Home, port: int | None, preferred: int, tell: Callable[[str], object]) -> Services:
+def _prepared(
+    home: Home,
+    port: int | None,
+    preferred: int,
+    tell: Callable[[str], object],
+    migrate: Callable[[Home, dict[str, str]], None],
+) -> Services:
     """A home with a database, a port, and no service yet."""
     home.create()
     home.write_password()
     tell("making Airflow's database")
-    _migrate(home, home.environment(dict(os.environ)))
+    migrate(home, home.environment(dict(os.environ)))
     services = Services(home, free_port(port, preferred))
     tell(f"starting Airflow at {services.address}")
     return services

@@ -79,6 +79,7 @@ class ScratchHome(Home):
             "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
             "AIRFLOW__ASSET_PARTITIONS__LIMITS": '{"crm": 1}',
             "AIRFLOW__CORE__MIN_SERIALIZED_DAG_UPDATE_INTERVAL": "0",  # a changed file counts at once
+            "AIRFLOW__DATABASE__CHECK_MIGRATIONS": "False",  # each service would load all of them
             "AIRFLOW__SCHEDULER__PARSING_CLEANUP_INTERVAL": "5",  # of assets that no file names just now
             "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "20",
             "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "20",
@@ -301,12 +302,19 @@ def running_airflow(request: pytest.FixtureRequest, tmp_path_factory: pytest.Tem
 
 
 def _running(home: ScratchHome) -> Iterator[Airflow]:
-    services.start(home, _free_port(), print)  # a port nobody else takes who starts at this moment
+    home.create()
+    port = _free_port()  # one nobody else takes who starts at this moment
+    command_line = CommandLine(home.environment(dict(os.environ), port), home.root)
+
+    def migrate(*_: Any) -> None:
+        migration = command_line.run("db", "migrate")
+        assert migration.returncode == 0, migration.stderr
+
+    services.start(home, port, print, migrate=migrate)
     try:
         home_services = services.Services.of(home)
         assert home_services is not None
         with Api(home_services.address, USER, home.secret("password")) as api:
-            command_line = CommandLine(home.environment(dict(os.environ), home_services.port), home.root)
             airflow = Airflow(home, api, command_line)
             yield airflow
             command_line.end()
