@@ -11,15 +11,16 @@ import subprocess
 import sys
 import sysconfig
 import textwrap
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
 
-from tests.scheduler.command_line import CommandLine
+from tests.scheduler.command_line import Command, CommandLine
 
 ROOT = Path(__file__).parents[2]
 UNREACHABLE = ("client error (Connect)", "network was disabled")
@@ -90,11 +91,16 @@ class Stranger:
         assert process.returncode == 0, process.stdout + process.stderr
         return process.stdout
 
-    def airflow(self, *words: str) -> str:
-        """What a command of Airflow prints."""
+    @property
+    def command_line(self) -> CommandLine:
+        """What runs commands of Airflow."""
         if self._command_line is None:
             self._command_line = CommandLine(self.environment, self.folder, self.python_file)
-        process = self._command_line.run(*words)
+        return self._command_line
+
+    def airflow(self, *words: str) -> str:
+        """What a command of Airflow prints."""
+        process = self.command_line.run(*words)
         assert process.returncode == 0, process.stdout + process.stderr
         return process.stdout
 
@@ -117,7 +123,7 @@ class Stranger:
         return self.call("python", "-c", textwrap.dedent(program))
 
     @contextmanager
-    def standalone(self) -> Iterator[subprocess.Popen[bytes]]:
+    def standalone(self) -> Iterator[Command]:
         """``airflow standalone``, ended with all that it started."""
         with ExitStack() as stack:
             servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(3)]
@@ -130,25 +136,16 @@ class Stranger:
             "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(log_ports[0]),
             "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(log_ports[1]),
         }
-        with self.log.open("wb") as log:
-            process = subprocess.Popen(
-                ["airflow", "standalone"],
-                cwd=self.folder,
-                env=self.environment | address,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+        command = self.command_line.start("standalone", file=self.log, **address)
         try:
-            yield process
+            yield command
         finally:
-            process.send_signal(signal.SIGINT)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(20)
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            os.kill(command.pid, signal.SIGINT)
+            deadline = time.monotonic() + 20
+            while command.is_running and time.monotonic() < deadline:
+                time.sleep(0.1)
+            os.killpg(command.pid, signal.SIGKILL)
+            command.wait()
 
     @property
     def log(self) -> Path:

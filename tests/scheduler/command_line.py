@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -40,19 +40,25 @@ class CommandLine:
 
     def run(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """What ``airflow`` does with *words*, and with further environment *variables*."""
-        status = self._begin(words, variables, *self._files).wait()
-        return subprocess.CompletedProcess(words, status, *(file.read_text() for file in self._files))
+        return self._run(words=words, variables=variables)
 
-    def start(self, *words: str, file: Path) -> Command:
-        """Let ``airflow`` begin with *words*; what it says goes to *file*."""
-        return self._begin(words, {}, file)
+    def run_program(self, program: str) -> subprocess.CompletedProcess[str]:
+        """What a program in Python does."""
+        return self._run(program=program)
+
+    def start(self, *words: str, file: Path, **variables: str) -> Command:
+        """Let ``airflow`` begin with *words*, and with further environment *variables*; what it says goes to *file*."""
+        return self._begin([file], words=words, variables=variables)
 
     def end(self) -> None:
         self._process.communicate(timeout=60)
 
-    def _begin(self, words: tuple[str, ...], variables: dict[str, str], *files: Path) -> Command:
-        pid = self._ask({"words": words, "variables": variables, "files": [str(file) for file in files]})
-        return Command(self, pid)
+    def _run(self, **what: Any) -> subprocess.CompletedProcess[str]:
+        status = self._begin(self._files, **what).wait()
+        return subprocess.CompletedProcess(what, status, *(file.read_text() for file in self._files))
+
+    def _begin(self, files: Iterable[Path], **what: Any) -> Command:
+        return Command(self, self._ask({"files": [str(file) for file in files], **what}))
 
     def _ask(self, request: dict[str, Any]) -> int:
         assert self._process.stdin is not None
@@ -105,12 +111,16 @@ def serve(requests: IO[str], answers: IO[str]) -> None:
                 answer = os.fork()
                 if not answer:
                     os.setsid()
-                    os.environ.update(request["variables"])
+                    os.environ.update(request.get("variables", {}))
                     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
                     os.dup2(streams[0].fileno(), 1)
                     os.dup2(streams[-1].fileno(), 2)
-                    sys.argv = ["airflow", *request["words"]]
-                    main()
+                    if "program" in request:
+                        sys.path.insert(0, "")  # as for `python -c`
+                        exec(request["program"], {})
+                    else:
+                        sys.argv = ["airflow", *request["words"]]
+                        main()
                     return
         print(answer, file=answers, flush=True)
 
