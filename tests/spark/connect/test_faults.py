@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -40,7 +40,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectServer]:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     log = tmp_path_factory.mktemp("server") / "server.log"
-    with ConnectServer(port=port, token="right", memory="512m", log=log) as running:
+    conf = {"spark.sql.broadcastExchange.maxThreadThreshold": "1"}
+    with ConnectServer(port=port, token="right", memory="512m", log=log, conf=conf) as running:
         yield running
 
 
@@ -146,6 +147,43 @@ def test_a_killed_task_ends_its_query_and_publishes_nothing(lake: Any, tmp_path:
     assert lake.rows() == []
     execute(task(lake, longest), lake, 2)  # which would wait for ever behind a query that goes on
     assert lake.rows() == [{"origin": "EWR", "most": 47.0}]
+
+
+def test_a_job_that_begins_when_its_query_is_cancelled_is_ended(
+    server: ConnectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark cancels the jobs that there are, and begins the one that waits for the thread that makes broadcasts."""
+    monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
+    from pyspark.errors import PySparkException
+    from pyspark.sql.connect.session import SparkSession
+    from pyspark.sql.functions import broadcast
+
+    first, second, third = (SparkSession.builder.remote(server.url).create() for _ in range(3))
+
+    def endless(spark: SparkSession) -> int:
+        rows = spark.range(0, 2, 1, 2).where("java_method('java.lang.Thread', 'sleep', 3600000L) = ''")
+        return spark.range(1).join(broadcast(rows), "id").count()
+
+    with ThreadPoolExecutor(3) as threads:
+        queries = []
+        for spark in (first, second):
+            queries.append(threads.submit(endless, spark))
+            sleep(2)  # the first has the thread, the second waits for it
+        for spark, query in zip((second, first), reversed(queries), strict=True):
+            spark.interruptAll()
+            with pytest.raises(PySparkException, match="OPERATION_CANCELED"):
+                query.result(60)
+        # All cores are taken otherwise, for ever.
+        answer = threads.submit(third.range(7).count)
+        try:
+            assert answer.result(30) == 7
+        except TimeoutError:
+            third.interruptAll()
+            wait([answer])
+            kill(server)
+            raise
+    for spark in (first, second, third):
+        spark.stop()
 
 
 def test_a_server_that_is_restarted_while_a_job_runs_fails_its_task(

@@ -1,5 +1,6 @@
 package airflow_partitions;
 
+import org.apache.spark.SparkContext;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.SparkSessionExtensions;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -10,7 +11,10 @@ import scala.Function1;
 import scala.runtime.AbstractFunction1;
 import scala.runtime.BoxedUnit;
 
-/** What a server is told by spark.sql.extensions: the table functions, and the rules that hold a session to its promise. */
+/**
+ * What a server is told by spark.sql.extensions: the table functions, and the rules that hold a session to its promise.
+ * With them comes what ends the jobs of cancelled operations.
+ */
 public final class Extensions extends AbstractFunction1<SparkSessionExtensions, BoxedUnit> {
   @Override
   public BoxedUnit apply(SparkSessionExtensions extensions) {
@@ -18,6 +22,7 @@ public final class Extensions extends AbstractFunction1<SparkSessionExtensions, 
     extensions.injectTableFunction(TableFunctions.reads());
     extensions.injectCheckRule(Extensions::analysed);
     extensions.injectColumnar(Extensions::planned);
+    Cancellations.hear(SparkContext.getOrCreate());
     return BoxedUnit.UNIT;
   }
 
