@@ -6,9 +6,10 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeAlias
 
 import attrs
 import psutil
@@ -61,6 +62,10 @@ class Service:
 
     def _is(self, process: psutil.Process) -> bool:
         return bool(abs(process.create_time() - self.started) < 1)
+
+
+#: Starts a service: its name, the words of its program, its environment, the folder it runs in, its log.
+Spawn: TypeAlias = Callable[[str, Sequence[str], Mapping[str, str], Path, Path], Service]
 
 
 def spawn(

@@ -15,7 +15,7 @@ import httpx
 
 from demo.errors import DemoError
 from demo.home import Home
-from demo.processes import Service, end, free_port, spawn, tail
+from demo.processes import Service, Spawn, end, free_port, spawn, tail
 
 COMMANDS = {
     "api-server": ("api-server", "--host", "127.0.0.1", "--workers", "1", "--port"),
@@ -91,6 +91,7 @@ def start(
     tell: Callable[[str], object],
     names: Collection[str] = AIRFLOW,
     migrate: Callable[[Home, dict[str, str]], None] | None = None,
+    spawn: Spawn = spawn,
 ) -> Services:
     """Start what does not run yet and wait until all are healthy.
 
@@ -98,6 +99,7 @@ def start(
     :param tell: is told each step.
     :param names: the services to have; others that run go on.
     :param migrate: makes the tables of a database, in an environment; ``airflow db migrate`` if not given.
+    :param spawn: starts a service; as a program of its own if not given.
     """
     services = Services.of(home)
     if services and (services.dead or port not in (None, services.port)):
@@ -113,7 +115,7 @@ def start(
             continue
         if name == "scheduler":
             _wait(services, ())
-        services = attrs.evolve(services, members=(*services.members, _spawn(services, name, environment)))
+        services = attrs.evolve(services, members=(*services.members, _spawn(services, name, environment, spawn)))
         services.save()
     _wait(services, [part for part in PARTS if services.has([_service_of(part)])])
     return services
@@ -160,7 +162,7 @@ def _migrate(home: Home, environment: dict[str, str]) -> None:
         raise DemoError(f"airflow db migrate failed; the end of {log}:\n{tail(log)}")
 
 
-def _spawn(services: Services, name: str, environment: dict[str, str]) -> Service:
+def _spawn(services: Services, name: str, environment: dict[str, str], spawn: Spawn) -> Service:
     words = ["airflow", *COMMANDS[name]]
     if words[-1] == "--port":
         words.append(str(services.port if name == "api-server" else free_port(None, SPARK_PORT)))

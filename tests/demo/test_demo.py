@@ -129,7 +129,7 @@ def test_services_are_added_to_those_that_run(tmp_path: Path, monkeypatch: pytes
     waits: list[list[str]] = []
     monkeypatch.setattr(services, "_migrate", lambda *_: None)
     monkeypatch.setattr(services, "_wait", lambda _, parts: waits.append(list(parts)))
-    monkeypatch.setattr(services, "_spawn", lambda _, name, __: Service(name, me.pid, me.create_time()))
+    monkeypatch.setattr(services, "_spawn", lambda _, name, *__: Service(name, me.pid, me.create_time()))
     first = services.start(home, None, print, services.FIRST)
     assert [member.name for member in first.members] == list(services.FIRST)
     assert not first.running

@@ -13,7 +13,7 @@ import sysconfig
 import textwrap
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -125,10 +125,45 @@ class Stranger:
     @contextmanager
     def standalone(self) -> Iterator[Command]:
         """``airflow standalone``, ended with all that it started."""
+        command = self.command_line.start("standalone", file=self.folder / "standalone.log", **self._address())
+        try:
+            yield command
+        finally:
+            _end(command, signal.SIGINT)
+
+    @contextmanager
+    def services(self) -> Iterator[list[Command]]:
+        """What ``airflow standalone`` starts, but for the triggerer, with what all load loaded once."""
+        address = self._address() | {"AIRFLOW__API_AUTH__JWT_SECRET": "of all services, which read no new airflow.cfg"}
+        port = address["AIRFLOW__API__PORT"]  # the parser of commands is older than this setting
+        server = ("api-server", "--host", "127.0.0.1", "--port", port)
+        commands: list[Command] = []
+        try:
+            for words in (server, ("dag-processor",), ("scheduler",)):
+                commands.append(self.command_line.start(*words, file=self.folder / f"{words[0]}.log", **address))
+                if words == server:
+                    self._wait_for(commands[0], int(port))
+            yield commands
+        finally:
+            for command in reversed(commands):
+                _end(command, signal.SIGTERM)
+
+    def _wait_for(self, server: Command, port: int) -> None:
+        """Wait until a server listens, which tasks need."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
+                return
+            assert server.is_running, self.log
+            assert time.monotonic() < deadline, self.log
+            time.sleep(0.2)
+
+    def _address(self) -> dict[str, str]:
+        """Settings of services that share a free port."""
         with ExitStack() as stack:
             servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(3)]
             port, *log_ports = [server.getsockname()[1] for server in servers]
-        address = {
+        return {
             "AIRFLOW__API__HOST": "127.0.0.1",
             "AIRFLOW__API__PORT": str(port),
             "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
@@ -136,20 +171,22 @@ class Stranger:
             "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(log_ports[0]),
             "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(log_ports[1]),
         }
-        command = self.command_line.start("standalone", file=self.log, **address)
-        try:
-            yield command
-        finally:
-            os.kill(command.pid, signal.SIGINT)
-            deadline = time.monotonic() + 20
-            while command.is_running and time.monotonic() < deadline:
-                time.sleep(0.1)
-            os.killpg(command.pid, signal.SIGKILL)
-            command.wait()
 
     @property
-    def log(self) -> Path:
-        return self.folder / "standalone.log"
+    def log(self) -> str:
+        """The end of what each service has said."""
+        return "\n".join(file.read_text()[-20_000:] for file in sorted(self.folder.glob("*.log")))
+
+
+def _end(command: Command, word: signal.Signals) -> None:
+    """End a command, with all that it started."""
+    with suppress(ProcessLookupError):  # it has ended
+        os.kill(command.pid, word)
+    deadline = time.monotonic() + 20
+    while command.is_running and time.monotonic() < deadline:
+        time.sleep(0.1)
+    command.kill()
+    command.wait()
 
 
 def uv(*words: str, folder: Path = ROOT) -> None:

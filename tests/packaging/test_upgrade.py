@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -154,14 +152,14 @@ def materialize(stranger: Stranger, days: str, total: int) -> None:
 def made(stranger: Stranger, dag_id: str) -> int:
     """How many runs of a Dag have ended well."""
     runs = dict(select(stranger, "SELECT state, count(*) FROM dag_run WHERE dag_id = ? GROUP BY 1", dag_id))
-    assert "failed" not in runs, stranger.log.read_text()[-20_000:]
+    assert "failed" not in runs, stranger.log
     return int(runs.get("success", 0))
 
 
 def wait(stranger: Stranger, done: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not done():
-        assert time.monotonic() < deadline, stranger.log.read_text()[-20_000:]
+        assert time.monotonic() < deadline, stranger.log
         time.sleep(1)
 
 
@@ -178,7 +176,7 @@ def test_an_upgrade_keeps_what_is_known_goes_on_and_goes_back(stranger: Stranger
     stranger.airflow("db", "migrate")
     stranger.airflow("dags", "reserialize")
     before = revision(stranger)
-    with stranger.standalone() as process:
+    with stranger.services() as commands:
         materialize(stranger, "2024-01-01..2024-01-05", 4)
         wait(stranger, lambda: made(stranger, "three_days") == 1)
         ask(stranger, "materialize", "slow", "2024-01-01..2024-01-13", "--concurrency", "1")
@@ -186,7 +184,8 @@ def test_an_upgrade_keeps_what_is_known_goes_on_and_goes_back(stranger: Stranger
         ask(stranger, "forget", "folders", "2024-01-02")
         ask(stranger, "keys", "customers", "--add", "ann")
         wait(stranger, lambda: made(stranger, "slow") > 3)
-        os.killpg(process.pid, signal.SIGKILL)  # in the middle of a request
+        for command in commands:
+            command.kill()  # in the middle of a request
     known = counts(stranger), requests(stranger), rows(stranger)
     assert known[0]["folders"] == {"materialized": 3, "missing": 57}
     assert known[0]["customers"] == {"materialized": 1}
@@ -194,7 +193,7 @@ def test_an_upgrade_keeps_what_is_known_goes_on_and_goes_back(stranger: Stranger
 
     install(stranger, newer)
     assert (counts(stranger), requests(stranger), rows(stranger)) == known
-    with stranger.standalone():
+    with stranger.services():
         ask(stranger, "remember", "folders", "2024-01-02")
         materialize(stranger, "2024-01-05..2024-01-08", 7)
         wait(stranger, lambda: made(stranger, "slow") == 12)
@@ -208,6 +207,6 @@ def test_an_upgrade_keeps_what_is_known_goes_on_and_goes_back(stranger: Stranger
         stranger.airflow("asset-partitions", "downgrade", "--to-revision", before, "--yes")
     install(stranger, older)
     assert (counts(stranger), requests(stranger), rows(stranger)) == known
-    with stranger.standalone():
+    with stranger.services():
         materialize(stranger, "2024-01-08..2024-01-09", 8)
     assert rows(stranger) == [24, 24, 24]

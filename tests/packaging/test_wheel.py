@@ -170,8 +170,8 @@ def test_airflow_makes_a_partition_in_python_and_one_with_spark_follows(stranger
     deadline = time.monotonic() + PATIENCE
     with stranger.standalone() as process:
         while not list(stranger.lake.glob("sums/date=*/*.parquet")):
-            assert process.is_running, stranger.log.read_text()
-            assert time.monotonic() < deadline, stranger.log.read_text()
+            assert process.is_running, stranger.log
+            assert time.monotonic() < deadline, stranger.log
             time.sleep(1)
         errors = stranger.json_of("dags", "list-import-errors", "--output", "json")
     assert errors == []

@@ -259,7 +259,8 @@ class Airflow:
         running = self.services
         members = tuple(s for s in running.members if s.name != name)
         environment = self.home.environment(dict(os.environ), running.port)
-        attrs.evolve(running, members=(*members, services._spawn(running, name, environment))).save()
+        service = services._spawn(running, name, environment, self.command_line.spawn)
+        attrs.evolve(running, members=(*members, service)).save()
 
 
 def _free_port() -> int:
@@ -310,19 +311,19 @@ def _running(home: ScratchHome) -> Iterator[Airflow]:
         migration = command_line.run("db", "migrate")
         assert migration.returncode == 0, migration.stderr
 
-    services.start(home, port, print, migrate=migrate)
+    services.start(home, port, print, migrate=migrate, spawn=command_line.spawn)
     try:
         home_services = services.Services.of(home)
         assert home_services is not None
         with Api(home_services.address, USER, home.secret("password")) as api:
             airflow = Airflow(home, api, command_line)
             yield airflow
-            command_line.end()
             for orphan in airflow.orphans:  # the workers of schedulers that were killed
                 for process in orphan.family:
                     with suppress(psutil.NoSuchProcess):
                         process.kill()
     finally:
         services.stop(home)
+        command_line.end()
         if keep := os.environ.get("KEEP_AIRFLOW_LOGS"):
             shutil.copytree(home.root, Path(keep, home.root.name), dirs_exist_ok=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -149,7 +147,7 @@ def another_scheduler(airflow: Airflow) -> Iterator[Command]:
         airflow.wait(lambda: airflow.sql(alive) > before, "the second scheduler")
         yield process
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
         process.wait()
 
 

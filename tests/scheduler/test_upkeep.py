@@ -47,7 +47,7 @@ def service(airflow: Airflow) -> Iterator[Callable[[], list[Any]]]:
         try:
             airflow.wait(lambda: not process.is_running, "the end of upkeep", 60)
         finally:
-            os.kill(process.pid, signal.SIGKILL)
+            process.kill()
         assert process.wait() == 0
 
 
