@@ -16,7 +16,7 @@ export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 # Hundreds of processes import Airflow: each would compile it for itself, if the environment said so.
 export PYTHONDONTWRITEBYTECODE :=
 
-PARTS = test-spark test-postgresql test-rest test-storage test-sqlite test-view test-wheel
+PARTS = test-spark test-postgresql test-rest test-view test-storage test-sqlite test-wheel
 VERSIONS = crossing-pre-release crossing-lowest crossing-python
 .PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long test-versions crossing $(PARTS) $(VERSIONS) coverage dist lint lock bench docs view
 
@@ -53,9 +53,9 @@ endif
 
 # The longest first, so that no part is alone at the end: two that work, beside one that waits for an Airflow most of the
 # time, on one database and then on the other, and so goes first where both want a processor. With four at a time on two
-# processors each takes a quarter more of them. The last two have the view and the site in a browser, and the wheel. Each
-# says what took it longest, and what of the processor it took beside its budget in tests/budgets.json. What failed is told
-# once more at the end, a line each.
+# processors each takes a quarter more of them. The view waits for its browser, and begins while there is work beside it.
+# Each says what took it longest, and what of the processor it took beside its budget in tests/budgets.json. What failed is
+# told once more at the end, a line each.
 $(PARTS): SHELL = bash
 $(PARTS): TURN = nice -n 5
 $(PARTS): $(READY) $(CLASSES)

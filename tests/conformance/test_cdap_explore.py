@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,11 +33,18 @@ def results(root: str, kind: str, **more: Any) -> Files:
     return Files(root, format=kind, partition=RESULTS, partition_on=COLUMNS, **{"schema": SCHEMA, **more})
 
 
-def put(spark: SparkSession, files: Files, key: str, points: int) -> None:
-    frame = spark.createDataFrame([("Bears", points), ("Jets", 3)], "winner string, points int")
-    options = dict(files.options)
-    path = spark_path(files.path_of(RESULTS.parse(key)))
-    frame.write.format(files.format).options(**options).save(path, mode="overwrite")
+def put(spark: SparkSession, files: Files, points: Mapping[str, int]) -> None:
+    """Let Spark write partitions, each with the points of the Bears."""
+    rows = [
+        row
+        for key, number in points.items()
+        for league, season in [key.split("|")]
+        for row in (("Bears", number, league, int(season)), ("Jets", 3, league, int(season)))
+    ]
+    frame = spark.createDataFrame(rows, "winner string, points int, league string, season int").coalesce(1)
+    writer = frame.write.format(files.format).options(**dict(files.options)).partitionBy("league", "season")
+    writer.save(spark_path(files.path), mode="append")
+    assert all(files.exists(key) for key in points)
 
 
 @pytest.fixture
@@ -50,8 +58,7 @@ def table(spark: SparkSession) -> Any:
 )
 def test_c10_a_table_with_partitions(spark: SparkSession, root: str, table: str, kind: str, options: Any) -> None:
     files = results(root, kind, options=options, ownership="read-only")
-    for number, key in enumerate(RESULTS.keys()):
-        put(spark, files, str(key), number)
+    put(spark, files, {str(key): number for number, key in enumerate(RESULTS.keys())})
     explore(spark, files, table)
     frame = spark.sql(
         "SELECT season, sum(points) AS n FROM results WHERE league = 'nba''s' AND season < 1990 GROUP BY 1"
@@ -68,8 +75,7 @@ def test_c10_a_table_with_partitions(spark: SparkSession, root: str, table: str,
 
 def test_c10_the_statements_alone_make_the_table_too(spark: SparkSession, root: str, table: str) -> None:
     files = results(root, "parquet", ownership="read-only")
-    for number, key in enumerate(RESULTS.keys()):
-        put(spark, files, str(key), number)
+    put(spark, files, {str(key): number for number, key in enumerate(RESULTS.keys())})
     for statement in ddl(files, table).split(";\n")[:-1]:
         spark.sql(statement)
     frame = spark.sql("SELECT season, sum(points) AS n FROM results WHERE league = 'nba''s' GROUP BY 1 ORDER BY 1")
@@ -90,10 +96,9 @@ def test_c10_text_is_explored_too(spark: SparkSession, root: str, table: str) ->
 
 def test_c10_the_table_follows_and_dropping_it_leaves_the_files(spark: SparkSession, root: str, table: str) -> None:
     files = results(root, "parquet", ownership="read-only")
-    put(spark, files, "nfl|1980", 1)
-    put(spark, files, "nfl|1981", 2)
+    put(spark, files, {"nfl|1980": 1, "nfl|1981": 2})
     explore(spark, files, table)
-    put(spark, files, "nfl|1990", 3)
+    put(spark, files, {"nfl|1990": 3})
     remove(at(files.path_of(RESULTS.parse("nfl|1980"))))
     explore(spark, files, table)
     frame = spark.sql("SELECT season FROM results WHERE points < 3 OR winner = 'Bears'")
