@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import attrs
 import pytest
@@ -61,16 +61,17 @@ class Server:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
+    from cheroot.wsgi import Server as HttpServer  # keeps connections, unlike moto's own
     from moto.server import DomainDispatcherApplication, create_backend_app
-    from werkzeug.serving import WSGIRequestHandler, make_server
-
-    class Handler(WSGIRequestHandler):
-        """Keeps connections open: there are hundreds of requests in a test."""
-
-        protocol_version = "HTTP/1.1"
 
     class Dispatcher(DomainDispatcherApplication):
         """Knows requests for S3 by their signature; otherwise folders of all of moto's services are listed for each."""
+
+        def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Any:
+            # As moto's own server says it; cheroot leaves slashes that are quoted as they are.
+            environ["RAW_URI"] = environ["REQUEST_URI"]
+            environ["PATH_INFO"] = unquote(environ["REQUEST_URI"].partition("?")[0], "latin-1")
+            return super().__call__(environ, start)
 
         def get_application(self, environ: dict[str, Any]) -> Any:
             if "/s3/aws4_request" in environ.get("HTTP_AUTHORIZATION", ""):
@@ -79,13 +80,13 @@ def server() -> Iterator[Server]:
                 return self.app_instances["s3"]
             return super().get_application(environ)
 
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
     writes = OneByOne(Dispatcher(create_backend_app))
-    http_server = make_server("127.0.0.1", 0, writes, threaded=True, request_handler=Handler)
-    thread = threading.Thread(target=http_server.serve_forever, daemon=True)
+    http_server = HttpServer(("127.0.0.1", 0), writes, numthreads=16)
+    http_server.prepare()
+    thread = threading.Thread(target=http_server.serve, daemon=True)
     thread.start()
     variables = {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{http_server.server_port}",
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{http_server.bind_addr[1]}",
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_DEFAULT_REGION": "us-east-1",
@@ -96,7 +97,7 @@ def server() -> Iterator[Server]:
 
     s3fs.S3FileSystem().mkdir(BUCKET)
     yield Server(variables["AWS_ENDPOINT_URL"], writes)
-    http_server.shutdown()
+    http_server.stop()
     thread.join()
     for name, value in before.items():
         if value is None:
