@@ -81,7 +81,7 @@ def server() -> Iterator[Server]:
             return super().get_application(environ)
 
     writes = OneByOne(Dispatcher(create_backend_app))
-    http_server = HttpServer(("127.0.0.1", 0), writes, numthreads=16)
+    http_server = HttpServer(("127.0.0.1", 0), writes)
     http_server.prepare()
     thread = threading.Thread(target=http_server.serve, daemon=True)
     thread.start()
