@@ -16,7 +16,7 @@ export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 # Hundreds of processes import Airflow: each would compile it for itself, if the environment said so.
 export PYTHONDONTWRITEBYTECODE :=
 
-PARTS = test-spark test-postgresql test-sqlite test-rest test-view test-storage test-wheel
+PARTS = test-spark test-postgresql test-rest test-view test-sqlite test-storage test-wheel
 VERSIONS = crossing-pre-release crossing-lowest crossing-python
 .PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long test-versions crossing $(PARTS) $(VERSIONS) coverage dist lint lock bench docs view
 

@@ -59,6 +59,8 @@ class Stranger:
             # The first task may begin before the API server, which it needs.
             "AIRFLOW__CORE__DEFAULT_TASK_RETRIES": "5",
             "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "5",
+            # A task whose worker was killed is tried again after this, and not after five minutes.
+            "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "20",
             "AIRFLOW_CONN_CATALOG": json.dumps(
                 {
                     "conn_type": "iceberg",

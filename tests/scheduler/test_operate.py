@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from airflow_partitions.operate.urls import URL_PREFIX, VERSION_PREFIX
+from tests.loopback import client_of
 from tests.scheduler.conftest import Airflow
 
 DATABASES = ("postgresql",)  # the database has little to do with it
@@ -40,9 +41,7 @@ def operated(airflow: Airflow) -> str:
 
 @pytest.fixture
 def client(airflow: Airflow) -> Iterator[httpx.Client]:
-    headers = {"Authorization": f"Bearer {token(airflow)}"}
-    base = f"{airflow.services.address}{URL_PREFIX}{VERSION_PREFIX}"
-    with httpx.Client(base_url=base, headers=headers, timeout=60, trust_env=False) as client:
+    with client_of(f"{airflow.services.address}{URL_PREFIX}{VERSION_PREFIX}", token(airflow)) as client:
         yield client
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import attrs
 import httpx
 
+from tests.loopback import client_of
 from tests.view.bundle import ROOT
 
 REST = "/asset-partitions/api/v1"
@@ -56,10 +57,11 @@ class RunningServer:
 
     def answers(self) -> bool:
         """Whether it is there."""
-        try:
-            return httpx.get(f"{self.address}/api/v2/version", trust_env=False).is_success
-        except httpx.TransportError:
-            return False
+        with client_of(self.address) as client:
+            try:
+                return client.get("/api/v2/version").is_success
+            except httpx.TransportError:
+                return False
 
     def stop(self) -> None:
         """End it."""
@@ -73,15 +75,13 @@ class RunningServer:
 
     def token(self, user: str) -> str:
         """A token of that *user*, as signing in gives it."""
-        answer = httpx.post(
-            f"{self.address}/auth/token", json={"username": user, "password": user}, trust_env=False, timeout=60
-        )
-        return str(answer.raise_for_status().json()["access_token"])
+        with client_of(self.address) as client:
+            answer = client.post("/auth/token", json={"username": user, "password": user})
+            return str(answer.raise_for_status().json()["access_token"])
 
     def client(self, user: str = "admin") -> httpx.Client:
         """A client of REST, signed in."""
-        headers = {"Authorization": f"Bearer {self.token(user)}"}
-        return httpx.Client(base_url=f"{self.address}{REST}", headers=headers, timeout=60, trust_env=False)
+        return client_of(f"{self.address}{REST}", self.token(user))
 
 
 def free_port() -> int:

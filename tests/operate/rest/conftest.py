@@ -19,6 +19,7 @@ from sqlalchemy.orm import scoped_session, sessionmaker
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.operate.requests.materialize import materialize
+from tests.loopback import client_of
 from tests.metadata import Metadata, engine, metadata
 from tests.operate.rest.auth_manager import editor
 
@@ -60,8 +61,8 @@ class Server:
         """A client signed in by a token; without a *user*, by nothing."""
         from airflow.api_fastapi.app import get_auth_manager
 
-        headers = {} if user is None else {"Authorization": f"Bearer {get_auth_manager().generate_jwt(user)}"}
-        return httpx.Client(base_url=f"{self.address}{PREFIX}", headers=headers, timeout=60, trust_env=False)
+        token = None if user is None else get_auth_manager().generate_jwt(user)
+        return client_of(f"{self.address}{PREFIX}", token)
 
 
 @attrs.frozen
