@@ -16,6 +16,7 @@ from airflow_partitions.spark.catalog import explore
 from airflow_partitions.storage import Column, Commit, FilePerKey, Files, compact, ddl
 from airflow_partitions.storage.filesystem.filesystem import at, remove
 from airflow_partitions.storage.io.spark_reader import spark_path
+from tests.spark_rows import spark_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,7 +42,7 @@ def put(spark: SparkSession, files: Files, points: Mapping[str, int]) -> None:
         for league, season in [key.split("|")]
         for row in (("Bears", number, league, int(season)), ("Jets", 3, league, int(season)))
     ]
-    frame = spark.createDataFrame(rows, "winner string, points int, league string, season int").coalesce(1)
+    frame = spark_rows(spark, rows, "winner string, points int, league string, season int").coalesce(1)
     writer = frame.write.format(files.format).options(**dict(files.options)).partitionBy("league", "season")
     writer.save(spark_path(files.path), mode="append")
     assert all(files.exists(key) for key in points)

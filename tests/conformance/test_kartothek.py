@@ -15,6 +15,7 @@ from airflow_partitions.storage import Column, Files, compact, field, write_many
 from airflow_partitions.storage.commit.commit import Commit
 from airflow_partitions.storage.filesystem.filesystem import at, sizes
 from airflow_partitions.storage.scan.snapshot import inventory, snapshot
+from tests.spark_rows import spark_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -45,7 +46,7 @@ def frame(spark: SparkSession, parts: int = 4, days: tuple[int, ...] = (2, 3), o
         for day in days
         for kind in ("test", "train")
     ]
-    return spark.createDataFrame(rows, "date date, kind string, b int, c string").repartition(parts)
+    return spark_rows(spark, rows, "date date, kind string, b int, c string").repartition(parts)
 
 
 def ids(files: Files, where: Any = None) -> list[int]:
@@ -58,8 +59,8 @@ def files_per_key(files: Files) -> dict[str, int]:
 
 def test_t1_rows_go_to_the_folders_their_values_name(spark: SparkSession, root: str) -> None:
     files = events(root, index=["b"])
-    rows = spark.createDataFrame(
-        [(date(2013, 1, 2), "a b/c%:", 1), (date(2013, 1, 3), "test", 2)], "date date, kind string, b int"
+    rows = spark_rows(
+        spark, [(date(2013, 1, 2), "a b/c%:", 1), (date(2013, 1, 3), "test", 2)], "date date, kind string, b int"
     )
     published = write_many(rows, files)
     assert list(published) == ["2013-01-02|a b/c%:", "2013-01-03|test"]
@@ -85,7 +86,7 @@ def test_t1_numbers_keep_the_digits_of_their_format(spark: SparkSession, root: s
     days = PartitionByInterval("@daily", start="2013-01-01", name="date")
     columns = {"year": Column("%Y", "int"), "month": Column("%m", "int"), "day": Column("%d", "int")}
     files = Files(root, partition=days, partition_on=columns)
-    write_many(spark.createDataFrame([(2013, 2, 8, 1)], "year int, month int, day int, b int"), files)
+    write_many(spark_rows(spark, [(2013, 2, 8, 1)], "year int, month int, day int, b int"), files)
     (partition,) = inventory(files)
     assert partition.directory == "year=2013/month=02/day=08"
     assert files.read(as_="arrow").to_pylist() == [{"b": 1, "year": 2013, "month": 2, "day": 8}]

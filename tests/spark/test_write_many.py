@@ -14,6 +14,7 @@ from airflow_partitions.core.errors import ForeignRowsError, InvalidDefinitionEr
 from airflow_partitions.storage import Column, Parquet, field, write_many
 from airflow_partitions.storage.layout.escape import escape
 from airflow_partitions.storage.scan.snapshot import inventory
+from tests.spark_rows import spark_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +35,7 @@ def file_names(files: Parquet) -> list[str]:
 
 
 def rows(spark: SparkSession, *airports: str | None) -> Any:
-    return spark.createDataFrame([(airport, 1) for airport in airports], "airport string, n int")
+    return spark_rows(spark, [(airport, 1) for airport in airports], "airport string, n int")
 
 
 @pytest.mark.parametrize("airport", ["LGA", None, ""])
@@ -104,9 +105,9 @@ def test_declared_columns_are_checked(spark: SparkSession, tmp_path: Path) -> No
 def test_a_number_that_is_no_key(spark: SparkSession, tmp_path: Path) -> None:
     months = PartitionBySequence([1, 2], name="month")
     files = Parquet(str(tmp_path), partition=months, partition_on={"month": Column("{month}", "int")})
-    assert list(write_many(spark.createDataFrame([(1, 1)], "month int, n int"), files)) == ["1"]
+    assert list(write_many(spark_rows(spark, [(1, 1)], "month int, n int"), files)) == ["1"]
     with pytest.raises(ForeignRowsError, match="month=3"):
-        write_many(spark.createDataFrame([(3, 1)], "month int, n int"), files)
+        write_many(spark_rows(spark, [(3, 1)], "month int, n int"), files)
 
 
 def test_es_times_are_found_by_their_index(spark: SparkSession, files: Parquet) -> None:

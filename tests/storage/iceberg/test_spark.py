@@ -25,6 +25,7 @@ from airflow_partitions.storage.iceberg.table.static_metadata import version_of
 from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
 from airflow_partitions.storage.metadata.schema import SchemaRule
+from tests.spark_rows import spark_rows
 from tests.storage.iceberg.tables import (
     DAYS,
     FLIGHTS,
@@ -70,14 +71,6 @@ def table_with(folder: Path, definition: PartitionDefinition, spec: str) -> Iceb
     return store
 
 
-def frame_of(spark: SparkSession, rows: pa.Table) -> DataFrame:
-    return (
-        spark.createDataFrame(rows.to_pandas())
-        if rows.num_rows
-        else spark.createDataFrame([], "ts timestamp, airport string, v bigint")
-    )
-
-
 def write(frame: DataFrame, folder: object, **options: str) -> None:
     """What a driver does: it needs no catalog."""
     frame.write.format("iceberg").mode("append").options(**options).save(str(folder))
@@ -90,7 +83,7 @@ def publish(spark: SparkSession, store: IcebergStore, partitions: dict[str, Sequ
         directory = store.layout.directory_of(store.layout.definition.parse(key))
         folder = work.staging.data / directory
         shadow = Shadow.open(folder)
-        write(frame_of(spark, rows_of(store.layout.definition, key, own)), folder)
+        write(spark.createDataFrame(rows_of(store.layout.definition, key, own)), folder)
         files = dict(store.staged(folder))
         metadata = PartitionMetadata(key, work.attempt, shadow.rows, len(files), shadow.bytes, "now", schema=SCHEMA)
         work.changes.append(Change(key, directory, "overwrite", metadata, folder, files))
@@ -168,7 +161,7 @@ def test_keys_of_other_lengths_are_published(
 def test_stray_rows_of_spark_are_refused_from_statistics(spark: SparkSession, tmp_path: Path) -> None:
     store = table_with(tmp_path, NEW_YORK, "days")
     work = Try.begin(store)
-    write(frame_of(spark, rows_of(DAYS, DAY, range(24))), work.staging.data)  # the day of UTC
+    write(spark.createDataFrame(rows_of(DAYS, DAY, range(24))), work.staging.data)  # the day of UTC
     shadow = Shadow.open(work.staging.data)
     metadata = PartitionMetadata(DAY, work.attempt, shadow.rows, 1, shadow.bytes, "now")
     work.changes.append(Change(DAY, f"date={DAY}", "overwrite", metadata, work.staging.data, shadow.names))
@@ -180,7 +173,7 @@ def test_long_segments_are_whole_in_what_spark_says_of_its_files(spark: SparkSes
     store = table_with(tmp_path, PartitionAtRuntime("airport"), "none")
     work = Try.begin(store)
     name = "an airport with a long name, of which statistics keep the first letters only"
-    frame = spark.createDataFrame([(name, 1), (name, 2)], "airport string, v bigint")
+    frame = spark_rows(spark, [(name, 1), (name, 2)], "airport string, v bigint")
     write(frame, work.staging.data)
     shadow = Shadow.open(work.staging.data)
     key = store.layout.definition.parse(name)
@@ -196,7 +189,7 @@ def test_columns_that_spark_adds_come_with_the_rows(spark: SparkSession, tmp_pat
     store = table_with(tmp_path, NEW_YORK, "days")
     publish(spark, store, {DAY: [1]})
     work = Try.begin(store, "wide")
-    frame = frame_of(spark, rows_of(NEW_YORK, NEXT, [2])).selectExpr("*", "'new' AS note", "1.5D AS weight")
+    frame = spark.createDataFrame(rows_of(NEW_YORK, NEXT, [2])).selectExpr("*", "'new' AS note", "1.5D AS weight")
     write(frame, work.staging.data, mergeSchema="true")
     shadow = Shadow.open(work.staging.data)
     schema = {**SCHEMA, "note": "string", "weight": "double"}

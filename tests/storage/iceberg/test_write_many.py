@@ -24,6 +24,7 @@ from airflow_partitions.core.errors import (
 )
 from airflow_partitions.storage import Iceberg, field, write_many
 from airflow_partitions.storage.iceberg.iceberg_store import IcebergStore, store_of_table
+from tests.spark_rows import spark_rows
 from tests.storage.iceberg.tables import COLUMNS, FLIGHTS, SCHEMA, history, reference
 from tests.storage.iceberg.test_spark import SPECS, table_with
 
@@ -44,7 +45,7 @@ def frame_of(request: pytest.FixtureRequest) -> Callable[[pa.Table], Any]:
 
         def of_spark(rows: pa.Table) -> Any:
             columns = ", ".join(f"{name} {types[name]}" for name in rows.column_names)
-            return spark.createDataFrame([tuple(row.values()) for row in rows.to_pylist()], columns)
+            return spark_rows(spark, [tuple(row.values()) for row in rows.to_pylist()], columns)
 
         return of_spark
     frames: dict[str, Callable[[pa.Table], Any]] = {"arrow": lambda rows: rows, "pandas": lambda rows: rows.to_pandas()}

@@ -40,6 +40,7 @@ from airflow_partitions.storage.io import writer_for
 from airflow_partitions.storage.metadata.arrow_types import arrow_type, fits
 from airflow_partitions.storage.metadata.staged_files import readable_files
 from airflow_partitions.storage.stores.open import open_staging
+from tests.spark_rows import spark_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -95,8 +96,8 @@ def dataset(name: str, folder: Path) -> tuple[Files, Rows]:
 
 
 def spark_frame(spark: SparkSession, files: Files, rows: Rows) -> DataFrame:
-    frame = spark.createDataFrame(rows, ", ".join(f"{name} {kind}" for name, kind in files.schema or ()))
-    return frame.coalesce(1)
+    columns = ", ".join(f"{name} {kind}" for name, kind in files.schema or ())
+    return spark_rows(spark, rows, columns).coalesce(1)
 
 
 def arrow_table(files: Files, rows: Rows) -> pa.Table:
@@ -177,7 +178,7 @@ def test_what_is_written_is_read(spark: SparkSession, tmp_path: Path, name: str,
 
 def test_csv_columns_are_written_in_the_declared_order(spark: SparkSession, tmp_path: Path) -> None:
     files = Csv(str(tmp_path / "lake"), partition=LETTERS, schema={"one": "int", "other": "int"})
-    frame = spark.createDataFrame([(2, 1, "a"), (2, None, "b")], "other int, one int, letter string")
+    frame = spark_rows(spark, [(2, 1, "a"), (2, None, "b")], "other int, one int, letter string")
     write_many(frame, files)
     files.save({"b": frame.where("letter = 'b'")}, mode="overwrite")
     for as_ in ("spark", "arrow"):
