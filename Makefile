@@ -51,9 +51,9 @@ else
 	  || { echo 'What failed:'; grep -E '^(FAILED|ERROR) ' $(VENV)/test-*.log | sed 's|^.*/test-||' | cut -c-300; exit 1; }
 endif
 
-# The longest first, so that no part is alone at the end: two that work, beside two that wait for an Airflow most of the
-# time, each on a database of its own, and so go first where all want a processor. With three at a time, two processors
-# have nothing to do for a sixth of the time; with four hardly ever; with five, each part takes a fifteenth more of them.
+# The longest first, so that no part is alone at the end; tests of PostgreSQL and SQLite wait for an Airflow most of the
+# time, and so go first where all want a processor. With three parts at a time, two processors have nothing to do for a
+# sixth of the time; with four hardly ever; with five, each part takes a fifteenth more of them.
 # Each says what took it longest, and what of the processor it took beside its budget in tests/budgets.json. What failed is
 # told once more at the end, a line each.
 $(PARTS): SHELL = bash

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import logging
 import os
 import socket
@@ -64,6 +65,10 @@ os.environ.setdefault(
 )
 # Of the Java that puts together the command of another one.
 os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
+
+# Airflow leaves a million objects that stay. By Python's own thresholds a test of many keys has them all looked at time
+# and again: a quarter of the processor time of tests/engine/runs.
+gc.set_threshold(50_000, 20, 100)
 
 # How hard the laws are tried: quickly by default; ``--hypothesis-profile thorough`` tries longer.
 settings.register_profile("quick", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
