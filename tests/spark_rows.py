@@ -21,6 +21,5 @@ def spark_rows(spark: SparkSession, rows: Sequence[tuple[Any, ...]], columns: st
 
     schema = StructType.fromDDL(columns)
     fields = to_arrow_schema(schema)
-    values = zip(*rows, strict=True) if rows else [()] * len(fields)
-    arrays = [pa.array(column, field.type) for column, field in zip(values, fields, strict=True)]
-    return spark.createDataFrame(pa.Table.from_arrays(arrays, schema=fields), schema)
+    named = [dict(zip(fields.names, row, strict=True)) for row in rows]
+    return spark.createDataFrame(pa.Table.from_pylist(named, schema=fields), schema)

@@ -59,7 +59,7 @@ class RunningServer:
         """Whether it is there."""
         with client_of(self.address) as client:
             try:
-                return client.get("/api/v2/version").is_success
+                return client.get("/api/v2/version", timeout=5).is_success
             except httpx.TransportError:
                 return False
 
