@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from demo.api import Api  # noqa: E402
 from demo.errors import DemoError  # noqa: E402
 from demo.home import USER, Home  # noqa: E402
 from demo.services import Services  # noqa: E402
+from tests.view.browser import chromium  # noqa: E402
 
 FOLDER = CHECKOUT / "docs" / "pictures"
 WIDTH, HEIGHT = 1200, 1000
@@ -174,16 +174,13 @@ def waited(done: Callable[[], bool]) -> None:
 
 def main(*names: str) -> None:
     """Take the pictures called *names*, or all."""
-    from playwright.sync_api import sync_playwright
-
     home = Home(CHECKOUT / ".demo")
-    running, chromium = Services.of(home), shutil.which("chromium") or shutil.which("google-chrome")
-    if running is None or chromium is None:
-        raise DemoError("expected Chromium (apt-get install chromium), and a demo that runs: make demo ARGS=--quick")
+    running = Services.of(home)
+    if running is None:
+        raise DemoError("expected a demo that runs: make demo ARGS=--quick")
     FOLDER.mkdir(exist_ok=True)
     password = home.secret("password")
-    with Api(running.address, USER, password) as api, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    with Api(running.address, USER, password) as api, chromium() as browser:
         size = {"width": WIDTH, "height": HEIGHT}
         page = browser.new_context(viewport=size, timezone_id="UTC", color_scheme="light").new_page()
         camera = Camera(page, running.address)
@@ -195,7 +192,6 @@ def main(*names: str) -> None:
         for picture in (pending, refused, backfill, runs, event):
             if picture.__name__ in names or not names:
                 picture(camera, api)
-        browser.close()
 
 
 if __name__ == "__main__":
