@@ -66,9 +66,11 @@ os.environ.setdefault(
 # Of the Java that puts together the command of another one.
 os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
 
-# Airflow leaves a million objects that stay. By Python's own thresholds a test of many keys has them all looked at time
-# and again: a quarter of the processor time of tests/engine/runs.
+# As tools/environment.sh has it for the processes that this one starts, and says why.
 gc.set_threshold(50_000, 20, 100)
+
+# Else each process that imports numpy has threads for all processors, which spin for a while before they sleep.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # How hard the laws are tried: quickly by default; ``--hypothesis-profile thorough`` tries longer.
 settings.register_profile("quick", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -78,6 +80,14 @@ settings.load_profile("quick")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(ProcessorTime(os.environ.get("PART")))
+    config.add_cleanup(gc.unfreeze)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    # pytest goes on to look for what only the collector finds, five times: once is enough for all of Airflow's objects.
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure() -> None:
