@@ -25,6 +25,7 @@ from tests.processor_time import ProcessorTime
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.connect.session import SparkSession as ConnectSession
+    from sqlalchemy import Engine
 
     from tests.postgres import Postgres
     from tests.scheduler.command_line import CommandLine
@@ -121,11 +122,32 @@ def quiet_gateway() -> None:
 
 @pytest.fixture(scope="session")
 def database_server() -> Iterator[Postgres]:
-    """A PostgreSQL, in which each file of tests has a database of its own."""
+    """A PostgreSQL for all tests."""
     from tests.postgres import postgres
 
     with postgres() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def postgresql_engine(database_server: Postgres) -> Iterator[Engine]:
+    """An engine of Airflow's tables, in which no test leaves rows: what is compiled for one is there for the next."""
+    from tests.metadata import engine_with_tables
+
+    with database_server.database("metadata") as url, engine_with_tables(url) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def sqlite_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """As on PostgreSQL, in a file."""
+    from sqlalchemy import URL
+
+    from tests.metadata import engine_with_tables
+
+    file = tmp_path_factory.mktemp("metadata") / "airflow.db"
+    with engine_with_tables(URL.create("sqlite", database=str(file))) as engine:
+        yield engine
 
 
 @pytest.fixture(scope="session")

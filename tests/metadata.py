@@ -6,17 +6,16 @@ import json
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from inspect import signature
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import attrs
 import pytest
-from sqlalchemy import Engine, Table, create_engine, delete, event, insert, literal_column, select, text, update
+from sqlalchemy import URL, Engine, Table, create_engine, delete, event, insert, literal_column, select, text, update
 from sqlalchemy.orm import Session
 
 from airflow_partitions.engine.database.models import Base as Ours
@@ -36,6 +35,8 @@ from airflow_partitions import PartitionByInterval, PartitionBySequence, Partiti
 
 DAYS = PartitionByInterval("@daily")
 """
+#: How many compiled statements an engine of all tests keeps.
+STATEMENTS = 5_000
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 #: PostgreSQL takes nothing but JSON; Python makes no number of so many digits.
 UNREADABLE = f"[{'1' * 5_000}]"
@@ -52,7 +53,7 @@ class Metadata:
         """Write Dag files, and let Airflow read them as its Dag processor does."""
         self.write_files(folder, **files)
         if self._parsed_files:
-            self._parsed_files.parse(folder, lambda: self._parse(folder))
+            self._parsed_files.parse(self.engine, folder, lambda: self._parse(folder))
         else:
             self._parse(folder)
 
@@ -242,54 +243,31 @@ class Metadata:
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def engine(request: pytest.FixtureRequest) -> Engine:
     """An engine for each of the databases that Airflow's tables are made in."""
-    folder = tmp_path_factory.mktemp("metadata")
-    if request.param == "sqlite":
-        file = folder / "airflow.db"
-        file.write_bytes(_sqlite_with_tables())
-        engine = sqlite_engine(file)
-        yield engine
-        engine.dispose()
-        return
-    with request.getfixturevalue("database_server").database(folder.name) as url:
-        engine = create_engine(url)
-        _make_tables(engine)
-        yield engine
-        engine.dispose()
-
-
-def sqlite_engine(file: Path) -> Engine:
-    """An engine for a file, which needs not survive a power cut: SQLite would wait for the disk at each commit."""
-    engine = create_engine(f"sqlite:///{file}")
-    event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
+    engine: Engine = request.getfixturevalue(f"{request.param}_engine")
     return engine
 
 
-@cache
-def _sqlite_with_tables() -> bytes:
-    """A file of SQLite with the tables and no rows, made once: to copy it takes a hundredth of the time."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder, "airflow.db")
-        engine = sqlite_engine(file)
-        _make_tables(engine)
-        engine.dispose()
-        return file.read_bytes()
-
-
-def _make_tables(engine: Engine) -> None:
-    """All of Airflow's, and ours."""
+@contextmanager
+def engine_with_tables(url: URL) -> Iterator[Engine]:
+    """An engine of an empty database, in which all of Airflow's tables are made, and ours."""
     from airflow.models import import_all_models
     from airflow.models.base import Base
 
+    engine = create_engine(url, query_cache_size=STATEMENTS)
+    if url.drivername == "sqlite":  # would wait for the disk at each commit, to survive a power cut
+        event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
     import_all_models()
     Base.metadata.create_all(engine)
     make_our_tables(engine)
+    yield engine
+    engine.dispose()
 
 
 @cache
-def _parsed_files(engine: Engine) -> ParsedFiles:
-    return ParsedFiles(engine, _tables())
+def _parsed_files() -> ParsedFiles:
+    return ParsedFiles(_tables())
 
 
 def _tables() -> list[Table]:
@@ -309,7 +287,7 @@ def metadata(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Metada
     _produced.cache_clear()
     _FORMS.clear()
     _history.cache_clear()
-    metadata = Metadata(engine, _parsed_files(engine))
+    metadata = Metadata(engine, _parsed_files())
     yield metadata
     metadata.empty(reversed(_tables()))
 
