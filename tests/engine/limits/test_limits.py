@@ -71,9 +71,10 @@ def queue(metadata: Metadata, *keys: str, dag_id: str, **values: Any) -> list[st
 
     run_ids = queued(metadata, *keys, dag_id=dag_id, **values)
     with metadata.engine.begin() as at:
+        dues = dict(at.execute(select(DagRun.run_id, DagRun.run_after).where(DagRun.run_id.in_(run_ids))).all())
         for place, run_id in enumerate(run_ids):
-            due = update(DagRun).where(DagRun.run_id == run_id, DagRun.run_after == NOON)
-            at.execute(due.values(run_after=NOON + timedelta(milliseconds=place)))
+            due = dues[run_id] + timedelta(milliseconds=place)
+            at.execute(update(DagRun).where(DagRun.run_id == run_id).values(run_after=due))
     return run_ids
 
 
