@@ -179,13 +179,10 @@ def _import_errors(connection: Connection) -> dict[tuple[str | None, str | None]
 
 def _work(dag_ids: Collection[str]) -> dict[str, Work]:
     """What Dags did, by their ids; of a form that is as before nothing is read."""
-    from airflow.models.serialized_dag import SerializedDagModel
-
     found: list[Revision] = []
     with open_connection() as connection:
         for portion in portions(sorted(dag_ids)):
-            query = revisions().where(SerializedDagModel.dag_id.in_(portion))
-            found += (Revision(*row) for row in connection.execute(query))
+            found += (Revision(*row) for row in connection.execute(revisions(of_some=True), {"dag_ids": portion}))
     unread = {revision.dag_id: revision for revision in found if revision not in _WORK}
     for dag in serialized_dags(unread):
         _WORK[unread[dag.dag_id]] = Work.of(dag)

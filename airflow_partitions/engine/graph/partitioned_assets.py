@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import attrs
 from airflow.exceptions import DeserializationError
-from sqlalchemy import literal, select, union_all
+from sqlalchemy import bindparam, literal, select, union_all
 
 from airflow_partitions.core.definitions import PartitionDefinition, WholeAsset
 from airflow_partitions.core.dependencies import KeyFormat
@@ -29,7 +30,7 @@ from airflow_partitions.engine.timetables.serialized_dag import read_timetables
 from airflow_partitions.engine.timetables.upstreams import Upstreams
 
 if TYPE_CHECKING:
-    from sqlalchemy import Select
+    from sqlalchemy import CompoundSelect, Select
 
 
 @attrs.frozen
@@ -150,25 +151,11 @@ def unknown_asset(name: str, dags: Mapping[str, AssetDags]) -> UnknownAssetError
 
 def asset_dags(name: str | None = None) -> dict[str, AssetDags]:
     """The Dags around all assets that partitioned Dags make or wait for, or around the one of that *name*, by name."""
-    from airflow.models.asset import (
-        AssetModel,
-        DagScheduleAssetNameReference,
-        DagScheduleAssetReference,
-        TaskOutletAssetReference,
-    )
-
-    query = union_all(
-        _references(TaskOutletAssetReference, TaskOutletAssetReference.asset_id == AssetModel.id, name, makes=True),
-        _references(DagScheduleAssetReference, DagScheduleAssetReference.asset_id == AssetModel.id, name, makes=False),
-        _references(
-            DagScheduleAssetNameReference, DagScheduleAssetNameReference.name == AssetModel.name, name, makes=False
-        ),
-    )
     producers: dict[str, set[str]] = defaultdict(set)
     consumers: dict[str, set[str]] = defaultdict(set)
     partitioned: set[str] = set()
     with open_session() as session:
-        for asset, dag_id, timetable, makes in session.execute(query):
+        for asset, dag_id, timetable, makes in session.execute(_references(named=name is not None), {"asset": name}):
             ours = (timetable or "").startswith(OURS)
             if ours:
                 partitioned.add(asset)
@@ -246,17 +233,36 @@ def _around(dags: AssetDags) -> tuple[str, ...]:
     return (*dags.producers, *dags.consumers)
 
 
-def _references(table: Any, on: Any, name: str | None, *, makes: bool) -> Select[Any]:
+@cache
+def _references(*, named: bool) -> CompoundSelect[Any]:
+    """The query for the Dags around each asset, or around the *named* one, ``asset``."""
+    from airflow.models.asset import (
+        AssetModel,
+        DagScheduleAssetNameReference,
+        DagScheduleAssetReference,
+        TaskOutletAssetReference,
+    )
+
+    makers, waiting, by_name = TaskOutletAssetReference, DagScheduleAssetReference, DagScheduleAssetNameReference
+    queries = (
+        _references_of(makers, makers.asset_id == AssetModel.id, makes=True),
+        _references_of(waiting, waiting.asset_id == AssetModel.id, makes=False),
+        _references_of(by_name, by_name.name == AssetModel.name, makes=False),
+    )
+    own = AssetModel.name == bindparam("asset")
+    return union_all(*(query.where(own) if named else query for query in queries))
+
+
+def _references_of(table: Any, on: Any, *, makes: bool) -> Select[Any]:
     from airflow.models.asset import AssetModel
     from airflow.models.dag import DagModel
 
-    query = (
+    return (
         select(AssetModel.name, table.dag_id, DagModel.timetable_type, literal(makes))
         .join(table, on)
         .join(DagModel, DagModel.dag_id == table.dag_id)
         .where(AssetModel.active.has(), DagModel.is_stale.is_(False))
     )
-    return query if name is None else query.where(AssetModel.name == name)
 
 
 def _meaning(dags: AssetDags, timetables: Mapping[str, Any]) -> PartitionDefinition | KeyFormat | None:

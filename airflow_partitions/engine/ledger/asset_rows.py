@@ -5,30 +5,36 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, exists, func, insert, or_, select, update
+from sqlalchemy import and_, bindparam, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import aliased
 
 from airflow_partitions.engine.database.models import Asset
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, ScalarSelect
+    from sqlalchemy import BindParameter, ColumnElement, Connection, ScalarSelect, Select
     from sqlalchemy.orm import Session
 
 
 def asset_id_of(session: Session | Connection, asset: str) -> int | None:
     """The id of the current *asset* of that name, as :func:`is_current` has it."""
-    return session.scalar(select(current_id(asset)))
+    return session.scalar(_current(), {"asset": asset})
 
 
-def current_id(asset: str) -> ScalarSelect[int]:
-    """The id of the current *asset* of that name, as a part of another question."""
+@cache
+def id_of(*, by_name: bool) -> ScalarSelect[int] | BindParameter[int]:
+    """The id of the asset ``asset``, as a part of another question: that is the id, or the name of the current one."""
+    return _current().scalar_subquery() if by_name else bindparam("asset")
+
+
+@cache
+def _current() -> Select[int]:
     from airflow.models.asset import AssetModel
 
-    return select(AssetModel.id).where(AssetModel.name == asset, is_current()).scalar_subquery()
+    return select(AssetModel.id).where(AssetModel.name == bindparam("asset"), is_current())
 
 
-@cache  # to put it together takes longer than to ask for a row
+@cache
 def is_current() -> ColumnElement[bool]:
     """Whether a row of Airflow's table of assets is the active one of its name, or the newest while none is active.
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import attrs
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 
 from airflow_partitions.core.definitions import PartitionDefinition
 from airflow_partitions.core.errors import InvalidKeyError
@@ -18,7 +19,7 @@ from airflow_partitions.engine.ledger.ledger import materialized_times
 from airflow_partitions.engine.ledger.producers import outlets
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import ColumnElement, Connection, Select
 
 # What the scheduler's MAX_PARTITION_DAG_RUNS_PER_LOOP is.
 _PER_LOOP = 500
@@ -51,22 +52,28 @@ class RunStatus:
 
 def in_flight(assets: Collection[str]) -> dict[str, dict[str, datetime]]:
     """Start of the queued and running runs that produce each of *assets*, by key; of Dags that are not paused."""
+    since: dict[str, dict[str, datetime]] = {asset: {} for asset in assets}
+    with open_connection() as connection:
+        for name, key, start in connection.execute(_in_flight(), {"assets": list(assets)}):
+            since[name][str(key)] = start
+    return since
+
+
+@cache
+def _in_flight() -> Select[str, str | None, datetime]:
     from airflow.models.asset import AssetModel, TaskOutletAssetReference
     from airflow.models.dag import DagModel
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
-    query = (
-        select(
-            AssetModel.name,
-            DagRun.partition_key,
-            func.max(func.coalesce(DagRun.start_date, DagRun.queued_at, DagRun.run_after)),
-        )
+    began = func.coalesce(DagRun.start_date, DagRun.queued_at, DagRun.run_after)
+    return (
+        select(AssetModel.name, DagRun.partition_key, func.max(began))
         .join(TaskOutletAssetReference, TaskOutletAssetReference.asset_id == AssetModel.id)
         .join(DagModel, DagModel.dag_id == TaskOutletAssetReference.dag_id)
         .join(DagRun, DagRun.dag_id == TaskOutletAssetReference.dag_id)
         .where(
-            AssetModel.name.in_(assets),
+            AssetModel.name.in_(bindparam("assets", expanding=True)),
             AssetModel.active.has(),
             DagModel.is_paused.is_(False),
             DagRun.state.in_([DagRunState.QUEUED, DagRunState.RUNNING]),
@@ -74,11 +81,6 @@ def in_flight(assets: Collection[str]) -> dict[str, dict[str, datetime]]:
         )
         .group_by(AssetModel.name, DagRun.partition_key)
     )
-    since: dict[str, dict[str, datetime]] = {asset: {} for asset in assets}
-    with open_connection() as connection:
-        for name, key, start in connection.execute(query):
-            since[name][str(key)] = start
-    return since
 
 
 def run_statuses(dag_id: str, definition: PartitionDefinition, keys: Collection[str]) -> dict[str, RunStatus]:
@@ -86,16 +88,12 @@ def run_statuses(dag_id: str, definition: PartitionDefinition, keys: Collection[
 
     :param definition: of the Dag's partitions.
     """
-    from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
     statuses: dict[str, RunStatus] = {}
     with open_connection() as connection:
         for portion in portions(list(keys)):
-            runs = select(DagRun.partition_key, DagRun.id, DagRun.start_date, DagRun.state).where(
-                DagRun.dag_id == dag_id, DagRun.partition_key.in_(portion)
-            )
-            for key, number, start, state in connection.execute(runs):
+            for key, number, start, state in connection.execute(_runs(), {"dag_id": dag_id, "keys": portion}):
                 status = statuses.get(str(key), RunStatus())
                 statuses[str(key)] = status.also(number, start, queued=state == DagRunState.QUEUED)
     without_run: dict[str, Key] = {}
@@ -109,18 +107,31 @@ def run_statuses(dag_id: str, definition: PartitionDefinition, keys: Collection[
     return {key: statuses.get(key, RunStatus()) for key in keys}
 
 
+@cache
+def _runs() -> Select[Any]:
+    from airflow.models.dagrun import DagRun
+
+    of_keys = DagRun.partition_key.in_(bindparam("keys", expanding=True))
+    columns = DagRun.partition_key, DagRun.id, DagRun.start_date, DagRun.state
+    return select(*columns).where(DagRun.dag_id == bindparam("dag_id"), of_keys)
+
+
 def pending_keys(dag_id: str) -> list[str]:
     """Keys of a Dag's pending rows, as many as a loop of the scheduler looks at."""
+    with open_connection() as connection:
+        return [str(key) for key in connection.scalars(_pending(), {"dag_id": dag_id})]
+
+
+@cache
+def _pending() -> Select[Any]:
     from airflow.models.asset import AssetPartitionDagRun as Row
 
-    query = (
+    return (
         select(Row.partition_key)
-        .where(Row.target_dag_id == dag_id, Row.created_dag_run_id.is_(None))
+        .where(Row.target_dag_id == bindparam("dag_id"), Row.created_dag_run_id.is_(None))
         .order_by(Row.created_at, Row.id)
         .limit(_PER_LOOP)
     )
-    with open_connection() as connection:
-        return [str(key) for key in connection.scalars(query)]
 
 
 def run_after_of(asset: str, key: str) -> datetime | None:

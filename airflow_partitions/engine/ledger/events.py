@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, Select, bindparam, func, or_, select
 
 from airflow_partitions.core.definitions import PartitionDefinition, WholeAsset
 from airflow_partitions.core.definitions.whole import UNKEYED
@@ -48,25 +49,28 @@ def about(meaning: PartitionDefinition | KeyFormat) -> ColumnElement[bool]:
 
 def event_times(asset: str, texts: Sequence[str]) -> dict[str, EventTimes]:
     """Times by key, for those of the keys *texts* that the active *asset* has events of."""
-    from airflow.models.asset import AssetEvent as E
-    from airflow.models.asset import AssetModel
-
     times: dict[str, EventTimes] = {}
     with open_connection() as connection:
         for portion in portions(texts):
-            of_texts: ColumnElement[bool] = E.partition_key.in_(portion)
-            if UNKEYED in portion:
-                of_texts = or_(of_texts, E.partition_key.is_(None))
-            query = (
-                select(E.partition_key, *(of(column) for column in (E.timestamp, E.id) for of in (func.min, func.max)))
-                .join(AssetModel, AssetModel.id == E.asset_id)
-                .where(AssetModel.name == asset, is_current(), of_texts)
-                .group_by(E.partition_key)
-            )
-            times.update(
-                {UNKEYED if key is None else key: EventTimes(*rest) for key, *rest in connection.execute(query)}
-            )
+            rows = connection.execute(_times(also_unkeyed=UNKEYED in portion), {"asset": asset, "keys": portion})
+            times.update({UNKEYED if key is None else key: EventTimes(*rest) for key, *rest in rows})
     return times
+
+
+@cache
+def _times(*, also_unkeyed: bool) -> Select[*tuple[Any, ...]]:
+    from airflow.models.asset import AssetEvent as E
+    from airflow.models.asset import AssetModel
+
+    of_keys: ColumnElement[bool] = E.partition_key.in_(bindparam("keys", expanding=True))
+    if also_unkeyed:
+        of_keys = or_(of_keys, E.partition_key.is_(None))
+    return (
+        select(E.partition_key, *(of(column) for column in (E.timestamp, E.id) for of in (func.min, func.max)))
+        .join(AssetModel, AssetModel.id == E.asset_id)
+        .where(AssetModel.name == bindparam("asset"), is_current(), of_keys)
+        .group_by(E.partition_key)
+    )
 
 
 def newest_keys(assets: Sequence[str]) -> list[str]:

@@ -6,20 +6,21 @@ import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from sqlalchemy import delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select
 
 from airflow_partitions.core.dependencies import Selection
 from airflow_partitions.core.versions import Report, check_version, read_number, read_time
 from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.database.models import Asset
 from airflow_partitions.engine.database.models import Forgetting as Row
-from airflow_partitions.engine.ledger.asset_rows import asset_id_of, is_current
+from airflow_partitions.engine.ledger.asset_rows import asset_id_of, id_of, is_current
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, ScalarSelect
+    from sqlalchemy import Connection, Select
     from sqlalchemy.orm import Session
 
     from airflow_partitions.core.keys import Key
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _VERSION = 1
+_PARTS = select(Row.id, Row.asset_id, Row.selection, Row.event, Row.at, Row.by, Row.reason).order_by(Row.id)
+_PARTS_OF_SOME = _PARTS.where(Row.asset_id.in_(bindparam("assets", expanding=True)))
 
 
 @attrs.frozen
@@ -126,14 +129,14 @@ def forgotten_of(asset: str) -> Forgotten:
         return Forgotten() if asset_id is None else read_forgotten(connection, asset_id)
 
 
-def read_forgotten(
-    session: Session | Connection, asset_id: int | ScalarSelect[int], report: Report = log.warning
-) -> Forgotten:
-    """What is forgotten of the asset with that id.
+def read_forgotten(session: Session | Connection, asset: int | str, report: Report = log.warning) -> Forgotten:
+    """What is forgotten of an asset.
 
+    :param asset: its id, or the name of the current one.
     :param report: is told of what can't be read, which counts as taken back.
     """
-    return Forgotten(tuple(part for _, part in _parts(session, Row.asset_id == asset_id, report)))
+    rows = session.execute(_parts_of(by_name=isinstance(asset, str)), {"asset": asset})
+    return Forgotten(tuple(part for _, part in _parts(rows, report)))
 
 
 def forgotten_by_asset(
@@ -144,17 +147,19 @@ def forgotten_by_asset(
     """
     parts: dict[int, list[Forgetting]] = defaultdict(list)
     for portion in portions(sorted(asset_ids)):
-        for asset_id, part in _parts(session, Row.asset_id.in_(portion), report):
+        for asset_id, part in _parts(session.execute(_PARTS_OF_SOME, {"assets": portion}), report):
             parts[asset_id].append(part)
     return {asset_id: Forgotten(tuple(own)) for asset_id, own in parts.items()}
 
 
-def _parts(
-    session: Session | Connection, condition: ColumnElement[bool], report: Report
-) -> Iterator[tuple[int, Forgetting]]:
-    """The rows that meet a *condition*, each with the id of its asset, in order."""
-    columns = Row.id, Row.asset_id, Row.selection, Row.event, Row.at, Row.by, Row.reason
-    for number, asset_id, selection, *rest in session.execute(select(*columns).where(condition).order_by(Row.id)):
+@cache
+def _parts_of(*, by_name: bool) -> Select[Any]:
+    return _PARTS.where(Row.asset_id == id_of(by_name=by_name))
+
+
+def _parts(rows: Iterable[Any], report: Report) -> Iterator[tuple[int, Forgetting]]:
+    """What *rows* tell, each with the id of its asset."""
+    for number, asset_id, selection, *rest in rows:
         if (read := read_selection(number, selection, report)) is not None:
             yield asset_id, Forgetting(read, *rest)
 
@@ -178,15 +183,19 @@ def write_forgotten(session: Session, asset_id: int, forgotten: Forgotten) -> No
 
 def corrections_of(assets: Iterable[str]) -> dict[str, int]:
     """How often each of the active *assets* was corrected, as far as anything is kept of it."""
+    with open_connection() as connection:
+        return {row.name: row.corrections for row in connection.execute(_corrections(), {"assets": list(assets)})}
+
+
+@cache
+def _corrections() -> Select[str, int]:
     from airflow.models.asset import AssetModel
 
-    query = (
+    return (
         select(AssetModel.name, Asset.corrections)
         .join(Asset, Asset.id == AssetModel.id)
-        .where(AssetModel.name.in_(list(assets)), is_current())
+        .where(AssetModel.name.in_(bindparam("assets", expanding=True)), is_current())
     )
-    with open_connection() as connection:
-        return {row.name: row.corrections for row in connection.execute(query)}
 
 
 def _occasion(part: Forgetting) -> tuple[object, ...]:

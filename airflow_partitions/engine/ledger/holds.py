@@ -9,10 +9,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.database.models import Hold
+
+_HOLDS = (
+    select(Hold.dag_id, Hold.request_id)
+    .where(Hold.dag_id.in_(bindparam("dag_ids", expanding=True)))
+    .order_by(Hold.request_id)
+)
 
 
 def held_dags(dag_ids: Collection[str]) -> dict[str, tuple[int, ...]]:
@@ -20,8 +26,7 @@ def held_dags(dag_ids: Collection[str]) -> dict[str, tuple[int, ...]]:
     numbers = defaultdict[str, list[int]](list)
     with open_connection() as connection:
         for portion in portions(sorted(dag_ids)):
-            query = select(Hold.dag_id, Hold.request_id).where(Hold.dag_id.in_(portion)).order_by(Hold.request_id)
-            for dag_id, number in connection.execute(query):
+            for dag_id, number in connection.execute(_HOLDS, {"dag_ids": portion}):
                 numbers[dag_id].append(number)
     return {dag_id: tuple(each) for dag_id, each in numbers.items()}
 

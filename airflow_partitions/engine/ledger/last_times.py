@@ -6,9 +6,10 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import Select, case, func, select
+from sqlalchemy import Select, bindparam, case, func, select
 from sqlalchemy.orm import Session
 
 from airflow_partitions.core.calendars.instants import TimeRange, instant
@@ -216,20 +217,26 @@ def _newest_events(
 
     :param unread: the ids of those whose ledgers have none of their events.
     """
-    from airflow.models.asset import AssetEvent as E
-
     events: dict[int, list[NewestEvent]] = defaultdict(list)
+    query = _newest(also_unread=bool(unread))
     for portion in portions(sorted(asset_ids), _AT_ONCE):
-        after = case((E.asset_id.in_(unread), 0), else_=func.coalesce(Asset.event, 0)) if unread else Asset.event
-        query = (
-            select(E.asset_id, E.partition_key, func.max(E.timestamp), func.max(E.id))
-            .join(Asset, Asset.id == E.asset_id, isouter=True)
-            .where(E.asset_id.in_(portion), E.id > after)
-            .group_by(E.asset_id, E.partition_key)
-        )
-        for asset_id, text, time, number in session.execute(query):
+        for asset_id, text, time, number in session.execute(query, {"assets": portion, "unread": list(unread)}):
             events[asset_id].append(NewestEvent(text, time, number))
     return events
+
+
+@cache
+def _newest(*, also_unread: bool) -> Select[int, str | None, datetime, int]:
+    from airflow.models.asset import AssetEvent as E
+
+    is_unread = E.asset_id.in_(bindparam("unread", expanding=True))
+    after = case((is_unread, 0), else_=func.coalesce(Asset.event, 0)) if also_unread else Asset.event
+    return (
+        select(E.asset_id, E.partition_key, func.max(E.timestamp), func.max(E.id))
+        .join(Asset, Asset.id == E.asset_id, isouter=True)
+        .where(E.asset_id.in_(bindparam("assets", expanding=True)), E.id > after)
+        .group_by(E.asset_id, E.partition_key)
+    )
 
 
 def read_small_ledgers(times: Iterable[LastTimes]) -> None:

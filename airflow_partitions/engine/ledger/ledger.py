@@ -10,10 +10,11 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import attrs
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from airflow_partitions.core.definitions.whole import UNKEYED
 from airflow_partitions.core.dependencies import KeyFormat, Selection
@@ -23,7 +24,7 @@ from airflow_partitions.engine.database.connection import open_connection, open_
 from airflow_partitions.engine.database.models import Asset
 from airflow_partitions.engine.database.models import Partition as Row
 from airflow_partitions.engine.ledger.addresses import Address, Addresses, keys_of
-from airflow_partitions.engine.ledger.asset_rows import asset_id_of, current_id, is_current, lock_asset, write_asset
+from airflow_partitions.engine.ledger.asset_rows import asset_id_of, is_current, lock_asset, write_asset
 from airflow_partitions.engine.ledger.events import EventTimes, about, event_times
 from airflow_partitions.engine.ledger.forgotten import Forgotten, read_forgotten
 from airflow_partitions.engine.ledger.ledger_pages import LedgerProgress, meaning_form, progress_from
@@ -39,7 +40,7 @@ from airflow_partitions.engine.ledger.partition_rows import (
 )
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
     from sqlalchemy.orm import Session
 
     from airflow_partitions.core.definitions import PartitionDefinition
@@ -49,6 +50,7 @@ log = logging.getLogger(__name__)
 
 _AT_ONCE = 5_000
 _FLAGS = ("is_orphaned", "is_forgotten")
+_PROGRESS = select(Asset.meaning, Asset.event, Asset.until).where(Asset.id == bindparam("asset"))
 
 
 @attrs.frozen
@@ -87,10 +89,9 @@ def materialized_times(asset: str, definition: PartitionDefinition, keys: Mappin
     texts: dict[Address, list[str]] = defaultdict(list)
     for text, key in keys.items():
         texts[addresses.of(key)].append(text)
-    asset_id = current_id(asset)
     with open_connection() as connection:
-        recorded = stored_records(connection, asset_id, addresses, texts, forgotten=False)
-        forgotten = read_forgotten(connection, asset_id) if sent else Forgotten()
+        recorded = stored_records(connection, asset, addresses, texts, forgotten=False)
+        forgotten = read_forgotten(connection, asset) if sent else Forgotten()
     all_times = {text: times for text, times in sent.items() if not forgotten.hides(keys[text], times.last_event)}
     for address, record in recorded.items():
         for text in texts[address]:
@@ -356,25 +357,30 @@ def ledger_heads(
 
     :param report: is told of a definition that can't be read: it counts as another one.
     """
-    from airflow.models.asset import AssetModel
-
-    columns = Asset.meaning, Asset.event, Asset.until, Asset.changes, Asset.corrections
     heads = {}
     for names in portions(sorted(assets)):
-        query = (
-            select(AssetModel.name, AssetModel.id, *columns)
-            .join(Asset, Asset.id == AssetModel.id, isouter=True)
-            .where(AssetModel.name.in_(names), is_current())
-        )
-        for name, asset_id, meaning, event, until, changes, corrections in session.execute(query):
+        rows = session.execute(_heads(), {"assets": names})
+        for name, asset_id, meaning, event, until, changes, corrections in rows:
             progress = progress_from(meaning, event, until, report)
             heads[name] = LedgerHead(asset_id, progress, changes or 0, corrections or 0)
     return heads
 
 
+@cache
+def _heads() -> Select[Any]:
+    from airflow.models.asset import AssetModel
+
+    columns = Asset.meaning, Asset.event, Asset.until, Asset.changes, Asset.corrections
+    return (
+        select(AssetModel.name, AssetModel.id, *columns)
+        .join(Asset, Asset.id == AssetModel.id, isouter=True)
+        .where(AssetModel.name.in_(bindparam("assets", expanding=True)), is_current())
+    )
+
+
 def read_progress(session: Session | Connection, asset_id: int, report: Report = log.warning) -> LedgerProgress | None:
     """How far the ledger of an asset is; ``None`` if it has not begun; the *report* as for :func:`ledger_heads`."""
-    row = session.execute(select(Asset.meaning, Asset.event, Asset.until).where(Asset.id == asset_id)).one_or_none()
+    row = session.execute(_PROGRESS, {"asset": asset_id}).one_or_none()
     return None if row is None else progress_from(row.meaning, row.event, row.until, report)
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import bindparam, func, or_, select
 
 from airflow_partitions.core.definitions.whole import UNKEYED
 from airflow_partitions.engine.database.connection import open_connection
+
+if TYPE_CHECKING:
+    from sqlalchemy import Select
 
 #: Longer than any transaction that registers an event.
 SETTLED = timedelta(minutes=10)
@@ -43,23 +47,13 @@ class NewEvents:
 
     def read(self) -> Sequence[Event]:
         """The events committed since the last question, by id; none the first time."""
-        from airflow.models.asset import AssetActive as Active
-        from airflow.models.asset import AssetEvent as E
-        from airflow.models.asset import AssetModel
-
         now = datetime.now(UTC)
         if self._skipped is None:
             self._begin(now)
             return ()
-        query = (
-            select(E.id, AssetModel.name, E.partition_key, E.timestamp, Active.name)
-            .join(AssetModel, AssetModel.id == E.asset_id, isouter=True)
-            .join(Active, (Active.name == AssetModel.name) & (Active.uri == AssetModel.uri), isouter=True)
-            .where(or_(E.id > self.newest, E.id.in_(self._skipped)) if self._skipped else E.id > self.newest)
-            .order_by(E.id)
-        )
+        values = {"newest": self.newest, "skipped": list(self._skipped)}
         with open_connection() as db:
-            rows = db.execute(query).all()
+            rows = db.execute(_events_after(also_skipped=bool(self._skipped)), values).all()
         self._note([row.id for row in rows], now)
         return [
             Event(number, asset, UNKEYED if key is None else key, time)
@@ -84,3 +78,19 @@ class NewEvents:
         waiting = {number: since for number, since in (self._skipped or {}).items() if now - since < SETTLED}
         self._skipped = {n: since for n, since in (waiting | dict.fromkeys(between, now)).items() if n not in numbers}
         self.newest = max(self.newest, newest)
+
+
+@cache
+def _events_after(*, also_skipped: bool) -> Select[int, str, str | None, datetime, str]:
+    from airflow.models.asset import AssetActive as Active
+    from airflow.models.asset import AssetEvent as E
+    from airflow.models.asset import AssetModel
+
+    is_new = E.id > bindparam("newest")
+    return (
+        select(E.id, AssetModel.name, E.partition_key, E.timestamp, Active.name)
+        .join(AssetModel, AssetModel.id == E.asset_id, isouter=True)
+        .join(Active, (Active.name == AssetModel.name) & (Active.uri == AssetModel.uri), isouter=True)
+        .where(or_(is_new, E.id.in_(bindparam("skipped", expanding=True))) if also_skipped else is_new)
+        .order_by(E.id)
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, insert, select, update
@@ -12,10 +13,11 @@ from airflow_partitions.core.calendars.instants import TimeRange, instant, utc
 from airflow_partitions.engine.database.connection import portions
 from airflow_partitions.engine.database.models import Partition
 from airflow_partitions.engine.ledger.addresses import Address, Addresses
+from airflow_partitions.engine.ledger.asset_rows import id_of
 from airflow_partitions.engine.ledger.ledger_record import LedgerRecord
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, ScalarSelect, Select
+    from sqlalchemy import ColumnElement, Connection, Select
     from sqlalchemy.orm import Session
 
     from airflow_partitions.core.keys import Key
@@ -49,7 +51,7 @@ def read_records(
 
 def stored_records(
     session: Session | Connection,
-    asset_id: int | ScalarSelect[int],
+    asset: int | str,
     addresses: Addresses,
     wanted: Collection[Address],
     *,
@@ -57,13 +59,15 @@ def stored_records(
 ) -> dict[Address, LedgerRecord]:
     """The records at addresses.
 
+    :param asset: the id of an asset, or the name of the current one.
     :param forgotten: also those that are.
     """
-    query = select(*_RECORD).where(*rows_of(asset_id, addresses))
-    query = query if forgotten else query.where(Partition.is_forgotten.is_(False))
+    query = _at_addresses(by_name=isinstance(asset, str), forgotten=forgotten)
     records = {}
-    for each in _at_addresses(query, wanted):
-        for start, segments, *columns in session.execute(each):
+    for portion in portions(sorted(wanted), _AT_ONCE):
+        starts, texts = ({address[i] for address in portion} for i in (0, 1))
+        values = {"asset": asset, "family": addresses.family, "starts": starts, "segments": texts}
+        for start, segments, *columns in session.execute(query, values):
             if (address := Address(start, segments)) in wanted:
                 records[address] = _record(columns)
     return records
@@ -122,18 +126,23 @@ def set_flags(
 
 
 def rows_of(
-    asset_id: int | ScalarSelect[int], addresses: Addresses, time_range: TimeRange | None = None
+    asset_id: int, addresses: Addresses, time_range: TimeRange | None = None
 ) -> tuple[ColumnElement[bool], ...]:
     """The conditions on rows that they are of an asset, of one family, and start in a range of time."""
     own = Partition.asset_id == asset_id, Partition.family == addresses.family
     return own if time_range is None else (*own, Partition.start >= time_range[0], Partition.start < time_range[1])
 
 
-def _at_addresses(query: Select[Any], wanted: Collection[Address]) -> Iterator[Select[Any]]:
-    """Queries for the rows at addresses, and perhaps for others with parts of these addresses."""
-    for portion in portions(sorted(wanted), _AT_ONCE):
-        starts, segments = ({address[i] for address in portion} for i in (0, 1))
-        yield query.where(Partition.start.in_(starts), Partition.segments.in_(segments))
+@cache
+def _at_addresses(*, by_name: bool, forgotten: bool) -> Select[Any]:
+    """The query for the rows at addresses, and perhaps for others with parts of these addresses."""
+    query = select(*_RECORD).where(
+        Partition.asset_id == id_of(by_name=by_name),
+        Partition.family == bindparam("family"),
+        Partition.start.in_(bindparam("starts", expanding=True)),
+        Partition.segments.in_(bindparam("segments", expanding=True)),
+    )
+    return query if forgotten else query.where(Partition.is_forgotten.is_(False))
 
 
 def _record(columns: Iterable[Any]) -> LedgerRecord:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from airflow_partitions.engine.database.connection import portions
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
     from sqlalchemy.orm import Session
 
 
@@ -72,13 +73,19 @@ def form_of(text: str) -> Any:
 
 def read_texts(session: Session | Connection, asset_id: int, names: Collection[str]) -> dict[str, str]:
     """The texts in those of an asset's cells that there are, by name."""
-    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
-
     texts: dict[str, str] = {}
     for portion in portions(list(names)):
-        query = select(Cell.key, Cell.value).where(Cell.asset_id == asset_id, Cell.key.in_(portion))
-        texts.update((name, text) for name, text in session.execute(query))
+        rows = session.execute(_cells(), {"asset": asset_id, "names": portion})
+        texts.update((name, text) for name, text in rows)
     return texts
+
+
+@cache
+def _cells() -> Select[str, str]:
+    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
+
+    named = Cell.key.in_(bindparam("names", expanding=True))
+    return select(Cell.key, Cell.value).where(Cell.asset_id == bindparam("asset"), named)
 
 
 def write_cells(session: Session, asset_id: int, cells: Mapping[str, str]) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from airflow.listeners import hookimpl
@@ -30,7 +31,7 @@ from airflow_partitions.engine.timetables.base import PartitionTimetable
 
 if TYPE_CHECKING:
     from airflow.models.dagrun import DagRun
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
 log = logging.getLogger(__name__)
 
@@ -116,12 +117,18 @@ def _claims(connection: Connection) -> dict[tuple[str, str], Any]:
 
 def _claims_of_batches(connection: Connection) -> dict[tuple[str, str], Any]:
     """The notes of the partitions that runs which work make for others, by asset and key."""
+    rows = connection.execute(_members_at_work())
+    return {(asset, str(key)): note_of(Claimant(dag_id, run_id)) for asset, key, dag_id, run_id in rows}
+
+
+@cache
+def _members_at_work() -> Select[str, str | None, str, str]:
     from airflow.models.asset import AssetModel, TaskOutletAssetReference
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
     member = aliased(DagRun)
-    query = (
+    return (
         select(AssetModel.name, member.partition_key, DagRun.dag_id, DagRun.run_id)
         .join(BatchMember, BatchMember.leader_id == DagRun.id)
         .join(member, member.id == BatchMember.run_id)
@@ -129,6 +136,3 @@ def _claims_of_batches(connection: Connection) -> dict[tuple[str, str], Any]:
         .join(AssetModel, AssetModel.id == TaskOutletAssetReference.asset_id)
         .where(DagRun.state == DagRunState.RUNNING, BatchMember.outcome.is_(None))
     )
-    return {
-        (asset, str(key)): note_of(Claimant(dag_id, run_id)) for asset, key, dag_id, run_id in connection.execute(query)
-    }

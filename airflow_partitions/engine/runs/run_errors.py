@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from sqlalchemy import and_, select
+from sqlalchemy import and_, bindparam, select
 
 from airflow_partitions.engine.database.connection import portions
 from airflow_partitions.engine.runs.task_error import TASK_ERROR, read_error
 from airflow_partitions.engine.runs.task_rows import instance_columns, is_live
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
     from sqlalchemy.orm import Session
 
 #: What is said of a task that has noted nothing.
@@ -39,6 +40,20 @@ class RunError:
 
 def run_errors(connection: Session | Connection, run_ids: Iterable[int]) -> dict[int, RunError]:
     """What made those of some runs fail that did, by the runs' numbers: one question for a thousand of them."""
+    errors: dict[int, RunError] = {}
+    rows: Any
+    for portion in portions(sorted(run_ids)):
+        rows = connection.execute(_failed_tasks(), {"run_ids": portion})
+        for number, ended, task_id, task_ended, tries, cell in rows:
+            text = NO_TASK if task_id is None else _text(cell, tries)
+            # The first of several, if one of them has noted why.
+            if number not in errors or (errors[number].text == KILLED and text != KILLED):
+                errors[number] = RunError(ended or task_ended, task_id, text)
+    return errors
+
+
+@cache
+def _failed_tasks() -> Select[int, datetime | None, str, datetime | None, int, str]:
     from airflow.models.dagrun import DagRun
     from airflow.models.task_state_store import TaskStateStoreModel as Cell
     from airflow.models.taskinstance import TaskInstance as Task
@@ -56,23 +71,13 @@ def run_errors(connection: Session | Connection, run_ids: Iterable[int]) -> dict
         *(getattr(Cell, name) == getattr(Task, name) for name in instance_columns()),
         Cell.key == TASK_ERROR,
     )
-    query = (
+    return (
         select(DagRun.id, DagRun.end_date, Task.task_id, Task.end_date, Task.try_number, Cell.value)
         .join(Task, has_failed, isouter=True)
         .join(Cell, noted, isouter=True)
-        .where(DagRun.state == DagRunState.FAILED)
+        .where(DagRun.state == DagRunState.FAILED, DagRun.id.in_(bindparam("run_ids", expanding=True)))
         .order_by(DagRun.id, Task.end_date, Task.task_id, Task.map_index)
     )
-    errors: dict[int, RunError] = {}
-    rows: Any
-    for portion in portions(sorted(run_ids)):
-        rows = connection.execute(query.where(DagRun.id.in_(portion)))
-        for number, ended, task_id, task_ended, tries, cell in rows:
-            text = NO_TASK if task_id is None else _text(cell, tries)
-            # The first of several, if one of them has noted why.
-            if number not in errors or (errors[number].text == KILLED and text != KILLED):
-                errors[number] = RunError(ended or task_ended, task_id, text)
-    return errors
 
 
 def _text(cell: str | None, tries: int) -> str:

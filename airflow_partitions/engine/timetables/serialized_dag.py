@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from graphlib import TopologicalSorter
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +16,7 @@ from airflow.serialization.decoders import decode_timetable
 from airflow.serialization.enums import Encoding
 from airflow.serialization.serialized_objects import BaseSerialization, DagSerialization
 from cachetools import LRUCache
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 
 from airflow_partitions.engine.database.connection import open_session, portions
 
@@ -171,7 +171,11 @@ def read_timetables(dag_ids: Collection[str]) -> tuple[dict[str, Any], dict[str,
     Of a Dag that is as before only the form is kept, since a timetable remembers what it has looked up.
     """
     with open_session() as session:
-        found = [Revision(*row) for portion in portions(sorted(dag_ids)) for row in session.execute(revisions(portion))]
+        found = [
+            Revision(*row)
+            for portion in portions(sorted(dag_ids))
+            for row in session.execute(revisions(of_some=True), {"dag_ids": portion})
+        ]
     with _LOCK:
         forms = {revision: _FORMS[revision] for revision in found if revision in _FORMS}
     unread = {revision.dag_id: revision for revision in found if revision not in forms}
@@ -190,10 +194,11 @@ def read_timetables(dag_ids: Collection[str]) -> tuple[dict[str, Any], dict[str,
     return timetables, errors
 
 
-def revisions(dag_ids: Collection[str] | None = None) -> Select[str, UUID, str, datetime]:
+@cache
+def revisions(*, of_some: bool = False) -> Select[str, UUID, str, datetime]:
     """The query for the columns of the :class:`Revision` of each Dag; the forms themselves are not read.
 
-    :param dag_ids: of which Dags, not more than a statement may name; the default is all.
+    :param of_some: whether of those Dags alone that are named as ``dag_ids``, not more than a statement may name.
     """
     from airflow.models.dag_version import DagVersion
     from airflow.models.serialized_dag import SerializedDagModel as Row
@@ -203,8 +208,8 @@ def revisions(dag_ids: Collection[str] | None = None) -> Select[str, UUID, str, 
         .join(Row, Row.dag_version_id == DagVersion.id)
         .group_by(DagVersion.dag_id)
     )
-    if dag_ids is not None:
-        versions = versions.where(DagVersion.dag_id.in_(dag_ids))
+    if of_some:
+        versions = versions.where(DagVersion.dag_id.in_(bindparam("dag_ids", expanding=True)))
     newest = versions.subquery()
     return (
         select(Row.dag_id, Row.id, Row.dag_hash, Row.last_updated)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from sqlalchemy import and_, case, func, literal, or_, select
+from sqlalchemy import and_, bindparam, case, func, literal, or_, select
 
 from airflow_partitions.core.calendars.instants import instant
 from airflow_partitions.core.errors import InvalidKeyError
@@ -20,7 +21,7 @@ from airflow_partitions.engine.runs.task_rows import is_live
 from airflow_partitions.operate.state import State
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
 _AT_ONCE = 1_000
 
@@ -74,19 +75,10 @@ class Makers:
 
 def writing_tasks(assets: Collection[str]) -> dict[str, dict[str, list[str]]]:
     """The ids of the tasks that write *assets*, or did before files broke, by asset and by the id of their Dag."""
-    from airflow.models.asset import AssetModel, TaskOutletAssetReference
-    from airflow.models.dag import DagModel
-
     tasks: dict[str, dict[str, list[str]]] = {asset: {} for asset in assets}
     with open_connection() as connection:
         for portion in portions(sorted(assets)):
-            query = (
-                select(AssetModel.name, TaskOutletAssetReference.dag_id, TaskOutletAssetReference.task_id)
-                .join(AssetModel, AssetModel.id == TaskOutletAssetReference.asset_id)
-                .join(DagModel, DagModel.dag_id == TaskOutletAssetReference.dag_id)
-                .where(AssetModel.name.in_(portion), AssetModel.active.has(), DagModel.is_stale.is_(False))
-            )
-            for asset, dag_id, task_id in connection.execute(query):
+            for asset, dag_id, task_id in connection.execute(_outlets(), {"assets": portion}):
                 tasks[asset].setdefault(dag_id, []).append(task_id)
     unmade = {asset for asset, own in tasks.items() if not own}
     for dag in absent_dags().values() if unmade else ():
@@ -117,8 +109,29 @@ def read_runs(makers: Mapping[str, Makers]) -> dict[str, Runs]:
     return runs
 
 
+@cache
+def _outlets() -> Select[str, str, str]:
+    from airflow.models.asset import AssetModel, TaskOutletAssetReference
+    from airflow.models.dag import DagModel
+
+    named = AssetModel.name.in_(bindparam("assets", expanding=True))
+    return (
+        select(AssetModel.name, TaskOutletAssetReference.dag_id, TaskOutletAssetReference.task_id)
+        .join(AssetModel, AssetModel.id == TaskOutletAssetReference.asset_id)
+        .join(DagModel, DagModel.dag_id == TaskOutletAssetReference.dag_id)
+        .where(named, AssetModel.active.has(), DagModel.is_stale.is_(False))
+    )
+
+
 def _unfinished(connection: Connection, dag_ids: Collection[str]) -> Iterator[tuple[str, Sequence[Any]]]:
     """The runs that are at work, or failed, each with its Dag."""
+    for portion in portions(sorted(dag_ids)):
+        for dag_id, *row in connection.execute(_unfinished_runs(), {"dag_ids": portion}):
+            yield dag_id, row
+
+
+@cache
+def _unfinished_runs() -> Select[Any]:
     from airflow.models.dagrun import DagRun
     from airflow.utils.state import DagRunState
 
@@ -126,40 +139,43 @@ def _unfinished(connection: Connection, dag_ids: Collection[str]) -> Iterator[tu
     has_state = DagRun.state.in_([DagRunState.RUNNING, DagRunState.QUEUED, DagRunState.FAILED])
     # What is cancelled before it begins is failed to Airflow, and has tried nothing.
     has_tried = or_(DagRun.state != DagRunState.FAILED, DagRun.start_date.is_not(None))
-    for portion in portions(sorted(dag_ids)):
-        in_batch = and_(BatchMember.run_id == DagRun.id, BatchMember.outcome.is_(None))
-        keyed = (
-            select(*_columns(state=_at_work_state()))
-            .join(BatchMember, in_batch, isouter=True)
-            .where(DagRun.dag_id.in_(portion), has_state, has_tried, DagRun.partition_key.is_not(None))
-        )
-        for dag_id, *row in connection.execute(keyed):
-            yield dag_id, row
+    in_batch = and_(BatchMember.run_id == DagRun.id, BatchMember.outcome.is_(None))
+    of_dags = DagRun.dag_id.in_(bindparam("dag_ids", expanding=True))
+    return (
+        select(*_columns(state=_at_work_state()))
+        .join(BatchMember, in_batch, isouter=True)
+        .where(of_dags, has_state, has_tried, DagRun.partition_key.is_not(None))
+    )
 
 
 def _skipped(
     connection: Connection, dag_ids: Collection[str], task_ids: Sequence[str]
 ) -> Iterator[tuple[str, str, Sequence[Any]]]:
     """The runs that succeeded while one of these tasks skipped itself, each with that and its Dag."""
+    for some_dags, some_tasks in product(portions(sorted(dag_ids), _AT_ONCE), portions(task_ids, _AT_ONCE)):
+        values = {"dag_ids": some_dags, "task_ids": some_tasks}
+        for task_id, dag_id, *row in connection.execute(_skipping_runs(), values):
+            yield task_id, dag_id, row
+
+
+@cache
+def _skipping_runs() -> Select[Any]:
     from airflow.models.dagrun import DagRun
     from airflow.models.taskinstance import TaskInstance
     from airflow.utils.state import DagRunState, TaskInstanceState
 
-    for some_dags, some_tasks in product(portions(sorted(dag_ids), _AT_ONCE), portions(task_ids, _AT_ONCE)):
-        query = (
-            select(TaskInstance.task_id, *_columns())
-            .join(DagRun, and_(DagRun.dag_id == TaskInstance.dag_id, DagRun.run_id == TaskInstance.run_id))
-            .where(
-                TaskInstance.dag_id.in_(some_dags),
-                TaskInstance.state == TaskInstanceState.SKIPPED,
-                is_live(TaskInstance),
-                TaskInstance.task_id.in_(some_tasks),
-                DagRun.state == DagRunState.SUCCESS,
-                DagRun.partition_key.is_not(None),
-            )
+    return (
+        select(TaskInstance.task_id, *_columns())
+        .join(DagRun, and_(DagRun.dag_id == TaskInstance.dag_id, DagRun.run_id == TaskInstance.run_id))
+        .where(
+            TaskInstance.dag_id.in_(bindparam("dag_ids", expanding=True)),
+            TaskInstance.state == TaskInstanceState.SKIPPED,
+            is_live(TaskInstance),
+            TaskInstance.task_id.in_(bindparam("task_ids", expanding=True)),
+            DagRun.state == DagRunState.SUCCESS,
+            DagRun.partition_key.is_not(None),
         )
-        for task_id, dag_id, *row in connection.execute(query):
-            yield task_id, dag_id, row
+    )
 
 
 def _at_work_state() -> Any:
@@ -181,19 +197,14 @@ def _columns(state: Any = None) -> tuple[Any, ...]:
 
 def succeeded_after(makers: Mapping[str, Makers], runs: Mapping[str, Mapping[Place, LastRun]]) -> dict[str, set[Place]]:
     """Those of the places of *runs*, by asset, that have a newer run which succeeded."""
-    from airflow.models.dagrun import DagRun
-    from airflow.utils.state import DagRunState
-
     failed = {asset: makers[asset] for asset, own in runs.items() if own}
     assets_of = _assets_by_dag(failed)
     texts = sorted({run.key for own in runs.values() for run in own.values()})
     later: dict[str, set[Place]] = {asset: set() for asset in makers}
     with open_connection() as connection:
         for portion in portions(texts, MOST_PARAMETERS - len(assets_of)):
-            query = select(*_columns()).where(
-                DagRun.dag_id.in_(assets_of), DagRun.state == DagRunState.SUCCESS, DagRun.partition_key.in_(portion)
-            )
-            for dag_id, *row in connection.execute(query):
+            values = {"dag_ids": list(assets_of), "keys": portion}
+            for dag_id, *row in connection.execute(_successful_runs(), values):
                 for asset in assets_of[dag_id]:
                     for place, _, run in _placed(makers[asset].places, row):
                         if place in runs[asset] and run > runs[asset][place]:
@@ -201,19 +212,34 @@ def succeeded_after(makers: Mapping[str, Makers], runs: Mapping[str, Mapping[Pla
     return later
 
 
+@cache
+def _successful_runs() -> Select[Any]:
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.state import DagRunState
+
+    return select(*_columns()).where(
+        DagRun.dag_id.in_(bindparam("dag_ids", expanding=True)),
+        DagRun.state == DagRunState.SUCCESS,
+        DagRun.partition_key.in_(bindparam("keys", expanding=True)),
+    )
+
+
 def pending_texts(dag_ids: Collection[str]) -> dict[str, list[str]]:
     """The keys of partitions that events have asked for, and that no run was made for yet, by the id of the Dag."""
-    from airflow.models.asset import AssetPartitionDagRun as Row
-
     pending: dict[str, list[str]] = {}
     with open_connection() as connection:
         for portion in portions(sorted(dag_ids)):
-            query = select(Row.target_dag_id, Row.partition_key).where(
-                Row.target_dag_id.in_(portion), Row.created_dag_run_id.is_(None)
-            )
-            for dag_id, text in connection.execute(query):
+            for dag_id, text in connection.execute(_pending_rows(), {"dag_ids": portion}):
                 pending.setdefault(dag_id, []).append(text)
     return pending
+
+
+@cache
+def _pending_rows() -> Select[str, str]:
+    from airflow.models.asset import AssetPartitionDagRun as Row
+
+    of_dags = Row.target_dag_id.in_(bindparam("dag_ids", expanding=True))
+    return select(Row.target_dag_id, Row.partition_key).where(of_dags, Row.created_dag_run_id.is_(None))
 
 
 def _assets_by_dag(makers: Mapping[str, Makers]) -> dict[str, list[str]]:
