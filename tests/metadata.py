@@ -196,7 +196,7 @@ class Metadata:
 
     def clear_rows(self) -> None:
         """Delete all rows of our tables, as if upkeep had never run."""
-        self.empty(reversed(Ours.metadata.sorted_tables))
+        self.empty(reversed(_our_tables()))
 
     def empty(self, tables: Iterable[Table]) -> None:
         """Delete all rows of *tables*, in their order, in one go: thousands of tests end so."""
@@ -270,11 +270,17 @@ def _parsed_files() -> ParsedFiles:
     return ParsedFiles(_tables())
 
 
+@cache
 def _tables() -> list[Table]:
     """Airflow's and ours, each after those it refers to."""
     from airflow.models.base import Base
 
-    return [*Base.metadata.sorted_tables, *Ours.metadata.sorted_tables]
+    return [*Base.metadata.sorted_tables, *_our_tables()]
+
+
+@cache
+def _our_tables() -> list[Table]:
+    return Ours.metadata.sorted_tables
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -20,7 +21,7 @@ from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.engine.timetables.serialized_dag import Revision, SerializedDag, revisions, serialized_dags
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
 #: What the names of our timetables begin with.
 OURS = "airflow_partitions."
@@ -113,13 +114,8 @@ class ImportFailure:
 
 def absent_dags() -> dict[str, AbsentDag]:
     """The partitioned Dags whose files are gone or broken, by id."""
-    from airflow.models.dag import DagModel
-
-    query = select(
-        DagModel.dag_id, DagModel.bundle_name, DagModel.relative_fileloc, DagModel.fileloc, DagModel.has_import_errors
-    ).where(DagModel.is_stale.is_(True), DagModel.timetable_type.startswith(OURS, autoescape=True))
     with open_connection() as connection:
-        rows = connection.execute(query.order_by(DagModel.dag_id)).all()
+        rows = connection.execute(_stale_dags()).all()
         if not rows:
             return {}
         errors = _import_errors(connection)
@@ -167,6 +163,18 @@ def last_lines(error: str) -> str:
     """The last lines of an *error*: a stack trace says there what is wrong."""
     lines = [line.rstrip() for line in error.splitlines() if line.strip()]
     return "\n".join(lines[-_SHOWN_LINES:])
+
+
+@cache
+def _stale_dags() -> Select[str, str, str | None, str | None, bool | None]:
+    from airflow.models.dag import DagModel
+
+    columns = DagModel.dag_id, DagModel.bundle_name, DagModel.relative_fileloc, DagModel.fileloc
+    return (
+        select(*columns, DagModel.has_import_errors)
+        .where(DagModel.is_stale.is_(True), DagModel.timetable_type.startswith(OURS, autoescape=True))
+        .order_by(DagModel.dag_id)
+    )
 
 
 def _import_errors(connection: Connection) -> dict[tuple[str | None, str | None], str]:

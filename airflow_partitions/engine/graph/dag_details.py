@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import attrs
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.ledger.holds import held_dags
 from airflow_partitions.engine.ledger.scheduling_state import SchedulingState, scheduling_state
+
+if TYPE_CHECKING:
+    from sqlalchemy import Select
 
 
 @attrs.frozen
@@ -34,15 +38,11 @@ class DagDetails:
 
 def read_dag_details(dag_ids: Collection[str]) -> dict[str, DagDetails]:
     """The details of those Dags, by id; none of them is parsed."""
-    from airflow.models.dag import DagModel, DagTag
-
     tags, holds = defaultdict[str, set[str]](set), held_dags(dag_ids)
-    columns = DagModel.dag_id, DagTag.name, DagModel.owners, scheduling_state()
     rows: dict[str, Sequence[Any]] = {}
     with open_connection() as connection:
         for portion in portions(sorted(dag_ids)):
-            query = select(*columns).join(DagTag, DagTag.dag_id == DagModel.dag_id, isouter=True)
-            for dag_id, tag, *row in connection.execute(query.where(DagModel.dag_id.in_(portion))):
+            for dag_id, tag, *row in connection.execute(_details(), {"dag_ids": portion}):
                 rows[dag_id] = row
                 if tag is not None:
                     tags[dag_id].add(tag)
@@ -51,3 +51,14 @@ def read_dag_details(dag_ids: Collection[str]) -> dict[str, DagDetails]:
         names = frozenset(name.strip() for name in (owners or "").split(",") if name.strip())
         details[dag_id] = DagDetails(frozenset(tags[dag_id]), names, state, holds.get(dag_id, ()))
     return details
+
+
+@cache
+def _details() -> Select[str, str, str | None, SchedulingState]:
+    from airflow.models.dag import DagModel, DagTag
+
+    return (
+        select(DagModel.dag_id, DagTag.name, DagModel.owners, scheduling_state())
+        .join(DagTag, DagTag.dag_id == DagModel.dag_id, isouter=True)
+        .where(DagModel.dag_id.in_(bindparam("dag_ids", expanding=True)))
+    )

@@ -19,7 +19,7 @@ from sqlalchemy import bindparam, literal, select, union_all
 from airflow_partitions.core.definitions import PartitionDefinition, WholeAsset
 from airflow_partitions.core.dependencies import KeyFormat
 from airflow_partitions.core.errors import InvalidDefinitionError, UnknownAssetError
-from airflow_partitions.engine.database.connection import open_connection, open_session
+from airflow_partitions.engine.database.connection import open_connection
 from airflow_partitions.engine.database.models import Asset as Row
 from airflow_partitions.engine.graph.absent_dags import OURS, AbsentDag, absent_dags, unreadable_dag
 from airflow_partitions.engine.graph.serialized_dags import nearest_asset
@@ -154,8 +154,8 @@ def asset_dags(name: str | None = None) -> dict[str, AssetDags]:
     producers: dict[str, set[str]] = defaultdict(set)
     consumers: dict[str, set[str]] = defaultdict(set)
     partitioned: set[str] = set()
-    with open_session() as session:
-        for asset, dag_id, timetable, makes in session.execute(_references(named=name is not None), {"asset": name}):
+    with open_connection() as connection:
+        for asset, dag_id, timetable, makes in connection.execute(_references(named=name is not None), {"asset": name}):
             ours = (timetable or "").startswith(OURS)
             if ours:
                 partitioned.add(asset)
@@ -224,8 +224,8 @@ def _kept_meanings(assets: Collection[str]) -> dict[str, PartitionDefinition | K
     """What the ledgers of *assets* say of their partitions, by name, as far as they have begun."""
     if not assets:
         return {}
-    with open_session() as session:
-        heads = ledger_heads(session, assets)
+    with open_connection() as connection:
+        heads = ledger_heads(connection, assets)
     return {name: head.progress.definition for name, head in heads.items() if head.progress is not None}
 
 

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 
+_ID = select(Asset.id).where(Asset.id == bindparam("asset"))
+_ROW = update(Asset).where(Asset.id == bindparam("asset"))
+# A write, not a lock for reading: SQLite has none, and lets one writer in at a time.
+_LOCK = _ROW.values(changes=Asset.changes)
+
+
 def asset_id_of(session: Session | Connection, asset: str) -> int | None:
     """The id of the current *asset* of that name, as :func:`is_current` has it."""
     return session.scalar(_current(), {"asset": asset})
@@ -52,7 +58,7 @@ def ensure_asset(session: Session, asset_id: int) -> None:
     """Make the row of the asset with that id, which Airflow knows, unless it is there."""
     from airflow.models.asset import AssetModel
 
-    if session.scalar(select(Asset.id).where(Asset.id == asset_id)) is not None:
+    if session.connection().scalar(_ID, {"asset": asset_id}) is not None:
         return
     name, uri = session.execute(select(AssetModel.name, AssetModel.uri).where(AssetModel.id == asset_id)).one()
     try:
@@ -67,15 +73,11 @@ def lock_asset(session: Session, asset_id: int) -> None:
 
     The row is made if it is not there.
     """
-    # A write, not a lock for reading: SQLite has none, and lets one writer in at a time.
-    lock = update(Asset).where(Asset.id == asset_id).values(changes=Asset.changes)
-    if not session.connection().execute(lock).rowcount:
+    if not session.connection().execute(_LOCK, {"asset": asset_id}).rowcount:
         ensure_asset(session, asset_id)
-        session.connection().execute(lock)
+        session.connection().execute(_LOCK, {"asset": asset_id})
 
 
 def write_asset(session: Session, asset_id: int, **values: Any) -> None:
     """Write columns of the row of an asset."""
-    session.execute(
-        update(Asset).where(Asset.id == asset_id).values(values).execution_options(synchronize_session=False)
-    )
+    session.connection().execute(_ROW.values(values), {"asset": asset_id})

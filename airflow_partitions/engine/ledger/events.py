@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, bindparam, func, or_, select
 
-from airflow_partitions.core.definitions import PartitionDefinition, WholeAsset
 from airflow_partitions.core.definitions.whole import UNKEYED
-from airflow_partitions.core.dependencies import KeyFormat
 from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.ledger.asset_rows import is_current
 
@@ -40,11 +38,12 @@ class EventTimes(NamedTuple):
         return EventTimes(first, max(self.last, other.last), first_event, max(self.last_event, other.last_event))
 
 
-def about(meaning: PartitionDefinition | KeyFormat) -> ColumnElement[bool]:
-    """The condition on events that they are about partitions of *meaning*: those with a key, or those without."""
+@cache
+def about(*, whole: bool) -> ColumnElement[bool]:
+    """The condition on events that they are about partitions: those with a key, or of a *whole* asset those without."""
     from airflow.models.asset import AssetEvent as E
 
-    return E.partition_key.is_(None) if isinstance(meaning, WholeAsset) else E.partition_key.is_not(None)
+    return E.partition_key.is_(None) if whole else E.partition_key.is_not(None)
 
 
 def event_times(asset: str, texts: Sequence[str]) -> dict[str, EventTimes]:

@@ -9,8 +9,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import Select, bindparam, case, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection, Select, bindparam, case, func, select
 
 from airflow_partitions.core.calendars.instants import TimeRange, instant
 from airflow_partitions.core.calendars.timeline import FIRST, LAST
@@ -18,13 +17,12 @@ from airflow_partitions.core.definitions import PartitionDefinition, WholeAsset
 from airflow_partitions.core.definitions.whole import UNKEYED
 from airflow_partitions.core.dependencies import KeyFormat, Selection
 from airflow_partitions.core.errors import InvalidKeyError
-from airflow_partitions.engine.database.connection import open_session, portions
+from airflow_partitions.engine.database.connection import open_connection, portions
 from airflow_partitions.engine.database.models import Asset
 from airflow_partitions.engine.database.models import Partition as Row
 from airflow_partitions.engine.ledger.addresses import Address, Addresses, keys_of, month_of, month_range
 from airflow_partitions.engine.ledger.forgotten import Forgotten, forgotten_by_asset
 from airflow_partitions.engine.ledger.ledger import LedgerHead, ledger_heads
-from airflow_partitions.engine.ledger.partition_rows import rows_of
 from airflow_partitions.engine.ledger.places import Place, Places
 
 #: Times in microseconds since the epoch, by the start of the interval (0 without time) and the texts of the segments.
@@ -90,9 +88,8 @@ class LastTimes:
         if not any(_gaps((FIRST, LAST), self._read)):
             recorded = min(self._starts, default=None)
         else:
-            with open_session() as session:
-                query = self._rows(Row.start, Row.segments).order_by(Row.start, Row.segments)
-                rows = session.execute(query.limit(1) if self._is_current else query)
+            with open_connection() as connection:
+                rows = connection.execute(_first_starts(is_current=self._is_current), self._own)
                 recorded = next((start for start, segments in rows if self._has(start, segments)), None)
         return min((start for start in (recorded, newer) if start is not None), default=None)
 
@@ -124,10 +121,10 @@ class LastTimes:
         """What changes with each of the times; no partition is read for it."""
         return *self._version, sorted((start, sorted(some.items())) for start, some in self._newer.items())
 
-    def _rows(self, *columns: Any) -> Select[Any]:
-        """The question for the asset's partitions that count."""
-        query = select(*columns).where(*rows_of(self.asset_id or 0, self._addresses), Row.is_forgotten.is_(False))
-        return query.where(Row.is_orphaned.is_(False)) if self.asset_id and self._is_current else query
+    @property
+    def _own(self) -> dict[str, Any]:
+        """What the asset's partitions are asked for with."""
+        return {"asset": self.asset_id or 0, "family": self.family}
 
     def _has(self, start: int, segments: str) -> bool:
         """Whether the definition has the partition of a row."""
@@ -137,10 +134,10 @@ class LastTimes:
         """Read what the ledger has in a range of time, as far as that is not at hand."""
         if self.asset_id is None or not (gaps := list(_gaps(time_range, self._read))):
             return
-        with open_session() as session:
+        with open_connection() as connection:
             for low, high in gaps:
-                query = self._rows(Row.start, Row.segments, Row.last).where(Row.start >= low, Row.start < high)
-                self._take_rows(session.execute(query))
+                values = self._own | {"low": low, "high": high}
+                self._take_rows(connection.execute(_rows_between(is_current=self._is_current), values))
         self._has_read(gaps)
 
     def take_all(self, rows: Iterable[tuple[bool, Any]]) -> None:
@@ -185,22 +182,42 @@ class LastTimes:
             return ()
 
 
+@cache
+def _rows(*, is_current: bool) -> Select[int, str, int]:
+    """The query for partitions of an asset that count, of one family; of *is_current* see :class:`LastTimes`."""
+    own = Row.asset_id == bindparam("asset"), Row.family == bindparam("family"), Row.is_forgotten.is_(False)
+    query = select(Row.start, Row.segments, Row.last).where(*own)
+    return query.where(Row.is_orphaned.is_(False)) if is_current else query
+
+
+@cache
+def _rows_between(*, is_current: bool) -> Select[int, str, int]:
+    return _rows(is_current=is_current).where(Row.start >= bindparam("low"), Row.start < bindparam("high"))
+
+
+@cache
+def _first_starts(*, is_current: bool) -> Select[int, str]:
+    """The query for the start and segments of the first; of all, in order, if some may be none of the definition."""
+    query = _rows(is_current=is_current).with_only_columns(Row.start, Row.segments).order_by(Row.start, Row.segments)
+    return query.limit(1) if is_current else query
+
+
 def last_times(meanings: Iterable[tuple[str, Meaning]]) -> dict[tuple[str, Meaning], LastTimes]:
     """The last times of several assets' partitions, by a few questions for all of them.
 
     :param meanings: names of assets, each with what the keys of its events mean.
     """
     of = list(dict.fromkeys(meanings))
-    with open_session() as session:
-        heads = ledger_heads(session, {name for name, _ in of})
+    with open_connection() as connection:
+        heads = ledger_heads(connection, {name for name, _ in of})
         # First what is forgotten, then the events: these are read once, and rows of the ledger even later.
-        forgotten = forgotten_by_asset(session, [head.asset_id for head in heads.values() if head.corrections])
+        forgotten = forgotten_by_asset(connection, [head.asset_id for head in heads.values() if head.corrections])
         unread = {
             heads[name].asset_id
             for name, meaning in of
             if name in heads and ((progress := heads[name].progress) is None or progress.definition != meaning)
         }
-        events = _newest_events(session, [head.asset_id for head in heads.values()], unread)
+        events = _newest_events(connection, [head.asset_id for head in heads.values()], unread)
     nothing = Forgotten()
     return {
         (name, meaning): LastTimes(meaning, None, nothing, ())
@@ -211,7 +228,7 @@ def last_times(meanings: Iterable[tuple[str, Meaning]]) -> dict[tuple[str, Meani
 
 
 def _newest_events(
-    session: Session, asset_ids: Collection[int], unread: Collection[int]
+    connection: Connection, asset_ids: Collection[int], unread: Collection[int]
 ) -> dict[int, list[NewestEvent]]:
     """The newest event of each key after those that the assets' ledgers have, by the id of the asset.
 
@@ -220,7 +237,7 @@ def _newest_events(
     events: dict[int, list[NewestEvent]] = defaultdict(list)
     query = _newest(also_unread=bool(unread))
     for portion in portions(sorted(asset_ids), _AT_ONCE):
-        for asset_id, text, time, number in session.execute(query, {"assets": portion, "unread": list(unread)}):
+        for asset_id, text, time, number in connection.execute(query, {"assets": portion, "unread": list(unread)}):
             events[asset_id].append(NewestEvent(text, time, number))
     return events
 
@@ -247,23 +264,23 @@ def read_small_ledgers(times: Iterable[LastTimes]) -> None:
             by_asset[each.asset_id].append(each)
     columns = Row.asset_id, Row.family, Row.is_orphaned, Row.start, Row.segments, Row.last
     rows: dict[tuple[int, str], list[tuple[bool, Any]]] = defaultdict(list)
-    with open_session() as session:
-        small = list(_small(session, sorted(by_asset)))
+    with open_connection() as connection:
+        small = list(_small(connection, sorted(by_asset)))
         for portion in portions(small, _AT_ONCE):
             query = select(*columns).where(Row.asset_id.in_(portion), Row.is_forgotten.is_(False))
-            for asset_id, family, is_orphaned, *row in session.execute(query):
+            for asset_id, family, is_orphaned, *row in connection.execute(query):
                 rows[asset_id, family].append((is_orphaned, row))
     for asset_id in small:
         for each in by_asset[asset_id]:
             each.take_all(rows.get((asset_id, each.family), ()))
 
 
-def _small(session: Session, asset_ids: Sequence[int]) -> Iterator[int]:
+def _small(connection: Connection, asset_ids: Sequence[int]) -> Iterator[int]:
     """Those of the assets with some ids that have few partitions, as long as they have not too many together."""
     left = _MOST_ROWS
     for portion in portions(asset_ids, _AT_ONCE):
         sizes = select(Row.asset_id, func.count().label("size")).where(Row.asset_id.in_(portion)).group_by(Row.asset_id)
-        numbers = {row.asset_id: row.size for row in session.execute(sizes)}
+        numbers = {row.asset_id: row.size for row in connection.execute(sizes)}
         for asset_id in portion:
             if (number := numbers.get(asset_id, 0)) <= min(_SMALL, left):
                 left -= number

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from sqlalchemy import bindparam, select
 
-from airflow_partitions.core.definitions.whole import UNKEYED
+from airflow_partitions.core.definitions.whole import UNKEYED, WholeAsset
 from airflow_partitions.core.dependencies import KeyFormat, Selection
 from airflow_partitions.core.errors import InvalidKeyError
 from airflow_partitions.core.versions import Report
@@ -321,18 +321,24 @@ def _events(
     session: Session, asset_id: int, definition: PartitionDefinition | KeyFormat, last: int
 ) -> list[LedgerRecord]:
     """The next events about partitions of *definition* after the one called *last*."""
-    from airflow.models.asset import AssetEvent as E
-
-    query = (
-        select(E.partition_key, E.timestamp, E.id, E.source_dag_id, E.source_run_id, E.extra)
-        .where(E.asset_id == asset_id, E.id > last, about(definition))
-        .order_by(E.id)
-        .limit(_AT_ONCE)
-    )
+    query = _events_after(whole=isinstance(definition, WholeAsset))
+    rows = session.connection().execute(query, {"asset": asset_id, "last": last, "most": _AT_ONCE})
     return [
         LedgerRecord(key or UNKEYED, time, time, number, dag_id, run_id, extra or {})
-        for key, time, number, dag_id, run_id, extra in session.execute(query)
+        for key, time, number, dag_id, run_id, extra in rows
     ]
+
+
+@cache
+def _events_after(*, whole: bool) -> Select[*tuple[Any, ...]]:
+    from airflow.models.asset import AssetEvent as E
+
+    return (
+        select(E.partition_key, E.timestamp, E.id, E.source_dag_id, E.source_run_id, E.extra)
+        .where(E.asset_id == bindparam("asset"), E.id > bindparam("last"), about(whole=whole))
+        .order_by(E.id)
+        .limit(bindparam("most"))
+    )
 
 
 @attrs.frozen

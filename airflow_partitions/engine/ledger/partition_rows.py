@@ -41,12 +41,23 @@ def read_records(
 
     Those that the definition has still, and that are not forgotten.
     """
-    query = select(*_RECORD).where(Partition.is_forgotten.is_(False), *rows_of(asset_id, addresses, time_range))
-    query = query.order_by(Partition.start, Partition.segments)
-    for start, segments, *columns in session.execute(query, execution_options={"yield_per": 1000}):
+    low, high = time_range or (None, None)
+    values = {"asset": asset_id, "family": addresses.family, "low": low, "high": high}
+    query = _in_order(ranged=time_range is not None)
+    for start, segments, *columns in session.execute(query, values, execution_options={"yield_per": 1000}):
         address = Address(start, segments)
         if addresses.has(address):
             yield addresses.key(address), _record(columns)
+
+
+@cache
+def _in_order(*, ranged: bool) -> Select[Any]:
+    """The query for the records of an asset and a family of keys, or for those *ranged* from ``low`` to ``high``."""
+    own = Partition.asset_id == bindparam("asset"), Partition.family == bindparam("family")
+    query = select(*_RECORD).where(*own, Partition.is_forgotten.is_(False))
+    if ranged:
+        query = query.where(Partition.start >= bindparam("low"), Partition.start < bindparam("high"))
+    return query.order_by(Partition.start, Partition.segments)
 
 
 def stored_records(

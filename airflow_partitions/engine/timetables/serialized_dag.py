@@ -18,7 +18,7 @@ from airflow.serialization.serialized_objects import BaseSerialization, DagSeria
 from cachetools import LRUCache
 from sqlalchemy import bindparam, func, select
 
-from airflow_partitions.engine.database.connection import open_session, portions
+from airflow_partitions.engine.database.connection import open_connection, open_session, portions
 
 if TYPE_CHECKING:
     from sqlalchemy import Select
@@ -170,11 +170,11 @@ def read_timetables(dag_ids: Collection[str]) -> tuple[dict[str, Any], dict[str,
 
     Of a Dag that is as before only the form is kept, since a timetable remembers what it has looked up.
     """
-    with open_session() as session:
+    with open_connection() as connection:
         found = [
             Revision(*row)
             for portion in portions(sorted(dag_ids))
-            for row in session.execute(revisions(of_some=True), {"dag_ids": portion})
+            for row in connection.execute(revisions(of_some=True), {"dag_ids": portion})
         ]
     with _LOCK:
         forms = {revision: _FORMS[revision] for revision in found if revision in _FORMS}

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from airflow_partitions.core.definitions.whole import UNKEYED
+from airflow_partitions.core.definitions.whole import UNKEYED, WholeAsset
 from airflow_partitions.core.errors import PartitionError
 from airflow_partitions.core.keys import Key
 from airflow_partitions.engine.database.connection import open_session, portions
@@ -160,7 +160,7 @@ def _events(session: Session, asset_id: int, member: Upstream, last_event: int) 
     query = (
         select(E.id, E.partition_key, E.timestamp, DagRun.run_after, E.extra)
         .join(DagRun, (DagRun.dag_id == E.source_dag_id) & (DagRun.run_id == E.source_run_id), isouter=True)
-        .where(E.asset_id == asset_id, E.id > last_event, about(member.definition))
+        .where(E.asset_id == asset_id, E.id > last_event, about(whole=isinstance(member.definition, WholeAsset)))
         .order_by(E.id)
         .limit(_AT_ONCE)
     )
