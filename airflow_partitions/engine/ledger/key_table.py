@@ -11,11 +11,11 @@ import json
 import logging
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from airflow_partitions.core.definitions.runtime import Addition
@@ -28,11 +28,15 @@ from airflow_partitions.engine.ledger.added_keys import CELL, CLOCKS, KEYS_GROUP
 from airflow_partitions.engine.ledger.state_store import form_of, replace_empty_cell
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
     from airflow_partitions.core.definitions import PartitionAtRuntime
 
 log = logging.getLogger(__name__)
+
+_ROWS = select(KeyList.name, KeyList.id, KeyList.revision, KeyList.cell_at).where(
+    KeyList.name.in_(bindparam("names", expanding=True))
+)
 
 
 @attrs.frozen
@@ -161,25 +165,30 @@ def _take_over(connection: Connection, name: str, report: Report) -> None:
 
 def _lists(connection: Connection, names: Iterable[str] | None = None) -> list[_List]:
     """The lists of these *names*, or all that Airflow has an asset for."""
-    from airflow.models.asset import AssetActive, AssetModel
-    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
-
     named = None if names is None else {f"{KEYS_OF}{name}": name for name in names}
-    assets = (
-        select(AssetModel.name, AssetModel.id, AssetActive.name.is_not(None), Cell.updated_at)
-        .outerjoin(AssetActive, (AssetActive.name == AssetModel.name) & (AssetActive.uri == AssetModel.uri))
-        .outerjoin(Cell, (Cell.asset_id == AssetModel.id) & (Cell.key == CELL))
-        .where(AssetModel.group == KEYS_GROUP if named is None else AssetModel.name.in_(named))
-    )
     lists = {} if named is None else {name: _List(name) for name in named.values()}
-    for asset, asset_id, is_active, cell_at in connection.execute(assets):
+    assets = connection.execute(_assets(named=named is not None), {"assets": list(named or ())})
+    for asset, asset_id, is_active, cell_at in assets:
         if asset.startswith(KEYS_OF):
             name = asset.removeprefix(KEYS_OF)
             lists[name] = _List(name, asset_id, bool(is_active), cell_at=cell_at)
-    rows = select(KeyList.name, KeyList.id, KeyList.revision, KeyList.cell_at).where(KeyList.name.in_(lists))
-    for name, id_, revision, taken_at in connection.execute(rows):
+    for name, id_, revision, taken_at in connection.execute(_ROWS, {"names": list(lists)}):
         lists[name] = attrs.evolve(lists[name], id=id_, revision=revision, taken_at=taken_at)
     return list(lists.values())
+
+
+@cache
+def _assets(*, named: bool) -> Select[str, int, bool, datetime]:
+    """The query for the assets that stand for lists and their cells, or for the *named* ones, ``assets``."""
+    from airflow.models.asset import AssetActive, AssetModel
+    from airflow.models.asset_state_store import AssetStateStoreModel as Cell
+
+    return (
+        select(AssetModel.name, AssetModel.id, AssetActive.name.is_not(None), Cell.updated_at)
+        .outerjoin(AssetActive, (AssetActive.name == AssetModel.name) & (AssetActive.uri == AssetModel.uri))
+        .outerjoin(Cell, (Cell.asset_id == AssetModel.id) & (Cell.key == CELL))
+        .where(AssetModel.name.in_(bindparam("assets", expanding=True)) if named else AssetModel.group == KEYS_GROUP)
+    )
 
 
 def _read_rows(connection: Connection, of: _List) -> RuntimeKeys:

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cache, cached_property
 from graphlib import TopologicalSorter
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVarTuple
 from uuid import UUID
 
 import attrs
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _LOCK = Lock()
+_Columns = TypeVarTuple("_Columns")
 
 
 class Revision(NamedTuple):
@@ -155,12 +156,10 @@ def read_timetable(form: Any) -> Any:
 
 def serialized_dags(dag_ids: Collection[str]) -> list[SerializedDag]:
     """Those of the Dags that Airflow has, by id."""
-    from airflow.models.serialized_dag import SerializedDagModel
-
     dags: list[SerializedDag] = []
     with open_session() as session:
         for portion in portions(sorted(dag_ids)):
-            rows = SerializedDagModel.get_latest_serialized_dags(dag_ids=list(portion), session=session)
+            rows = session.scalars(_rows(), {"dag_ids": portion})
             dags += (SerializedDag(row.dag_id, row.data) for row in sorted(rows, key=lambda row: row.dag_id))
     return dags
 
@@ -200,6 +199,21 @@ def revisions(*, of_some: bool = False) -> Select[str, UUID, str, datetime]:
 
     :param of_some: whether of those Dags alone that are named as ``dag_ids``, not more than a statement may name.
     """
+    from airflow.models.serialized_dag import SerializedDagModel as Row
+
+    columns = select(Row.dag_id, Row.id, Row.dag_hash, Row.last_updated)
+    return _newest(columns, of_some=of_some)
+
+
+@cache
+def _rows() -> Select[Any]:
+    """The query for the newest row of each of the Dags ``dag_ids``."""
+    from airflow.models.serialized_dag import SerializedDagModel as Row
+
+    return _newest(select(Row), of_some=True)
+
+
+def _newest(rows: Select[*_Columns], *, of_some: bool) -> Select[*_Columns]:
     from airflow.models.dag_version import DagVersion
     from airflow.models.serialized_dag import SerializedDagModel as Row
 
@@ -211,8 +225,6 @@ def revisions(*, of_some: bool = False) -> Select[str, UUID, str, datetime]:
     if of_some:
         versions = versions.where(DagVersion.dag_id.in_(bindparam("dag_ids", expanding=True)))
     newest = versions.subquery()
-    return (
-        select(Row.dag_id, Row.id, Row.dag_hash, Row.last_updated)
-        .join(DagVersion, DagVersion.id == Row.dag_version_id)
-        .join(newest, (newest.c.dag_id == DagVersion.dag_id) & (newest.c.number == DagVersion.version_number))
+    return rows.join(DagVersion, DagVersion.id == Row.dag_version_id).join(
+        newest, (newest.c.dag_id == DagVersion.dag_id) & (newest.c.number == DagVersion.version_number)
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 from sqlalchemy import case, func, select
@@ -16,6 +17,9 @@ from airflow_partitions.engine.database.models import Asset, Consumer
 from airflow_partitions.engine.ledger.ledger_pages import meaning_form
 from airflow_partitions.engine.timetables import Partitioned
 from airflow_partitions.operate.upkeep.consumers import digest
+
+if TYPE_CHECKING:
+    from sqlalchemy import Select
 
 
 class LedgerPosition(NamedTuple):
@@ -71,35 +75,46 @@ class EventPositions:
 
 def read_positions() -> EventPositions:
     """How far all are now."""
+    with open_connection() as connection:
+        newest = list(connection.execute(_newest_events()))
+        keyed, unkeyed = ({row[0]: row[i] or 0 for row in newest} for i in (1, 2))
+        return EventPositions(
+            keyed,
+            unkeyed,
+            {asset: LedgerPosition(*rest) for asset, *rest in connection.execute(_ledgers())},
+            {(asset, dag_id, waits_for): event for asset, dag_id, waits_for, event in connection.execute(_consumers())},
+        )
+
+
+@cache
+def _newest_events() -> Select[str, *tuple[Any, ...]]:
+    """The query for the ids of the newest event of each active asset with a key, and without one."""
     from airflow.models.asset import AssetEvent as E
     from airflow.models.asset import AssetModel
 
     kinds = (E.partition_key.is_not(None), E.partition_key.is_(None))
-    events = (
+    return (
         select(AssetModel.name, *(func.max(case((kind, E.id))) for kind in kinds))
         .join(E, E.asset_id == AssetModel.id, isouter=True)
         .where(AssetModel.active.has())
         .group_by(AssetModel.name)
     )
-    ledgers = select(AssetModel.name, Asset.meaning, Asset.event).join(Asset, Asset.id == AssetModel.id)
-    consumers = select(AssetModel.name, Consumer.dag_id, Consumer.waits_for, Consumer.event).join(
-        Consumer, Consumer.asset_id == AssetModel.id
-    )
-    with open_connection() as connection:
-        newest = list(connection.execute(events))
-        keyed, unkeyed = ({row[0]: row[i] or 0 for row in newest} for i in (1, 2))
-        return EventPositions(
-            keyed,
-            unkeyed,
-            {
-                asset: LedgerPosition(*rest)
-                for asset, *rest in connection.execute(ledgers.where(AssetModel.active.has()))
-            },
-            {
-                (asset, dag_id, waits_for): event
-                for asset, dag_id, waits_for, event in connection.execute(consumers.where(AssetModel.active.has()))
-            },
-        )
+
+
+@cache
+def _ledgers() -> Select[str, Any, int]:
+    from airflow.models.asset import AssetModel
+
+    query = select(AssetModel.name, Asset.meaning, Asset.event).join(Asset, Asset.id == AssetModel.id)
+    return query.where(AssetModel.active.has())
+
+
+@cache
+def _consumers() -> Select[str, str, str, int]:
+    from airflow.models.asset import AssetModel
+
+    query = select(AssetModel.name, Consumer.dag_id, Consumer.waits_for, Consumer.event)
+    return query.join(Consumer, Consumer.asset_id == AssetModel.id).where(AssetModel.active.has())
 
 
 def _stored(meaning: PartitionDefinition | KeyFormat) -> Any:
