@@ -16,7 +16,7 @@ export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 # Hundreds of processes import Airflow: each would compile it for itself, if the environment said so.
 export PYTHONDONTWRITEBYTECODE :=
 
-PARTS = test-spark test-postgresql test-rest test-view test-core test-sqlite test-wheel test-storage
+PARTS = test-spark test-postgresql test-rest test-view test-sqlite test-wheel test-storage test-core
 VERSIONS = crossing-pre-release crossing-lowest crossing-python
 .PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long test-versions crossing $(PARTS) $(VERSIONS) coverage dist lint lock bench docs view
 
@@ -47,14 +47,13 @@ ifdef ARGS
 	@$(SPARK) $(VENV)/bin/python -m pytest $(ARGS)
 else
 	@rm -f $(VENV)/test-*.log
-	@$(MAKE) --no-print-directory --jobs=5 --keep-going $(PARTS) \
+	@$(MAKE) --no-print-directory --jobs=4 --keep-going $(PARTS) \
 	  || { echo 'What failed:'; grep -E '^(FAILED|ERROR) ' $(VENV)/test-*.log | sed 's|^.*/test-||' | cut -c-300; exit 1; }
 endif
 
 # The longest first, so that no part is alone at the end; tests of PostgreSQL and SQLite wait for an Airflow most of the
 # time, and so go first where all want a processor. With three parts at a time, two processors have nothing to do for a
-# sixth of the time; with four hardly ever; with five that want them, each part takes a fifteenth more of them. So the fifth
-# is one that takes what the others leave.
+# sixth of the time; with four hardly ever; with five, each part takes a fifteenth more of them, whatever its turn is.
 # Each says what took it longest, and what of the processor it took beside its budget in tests/budgets.json. What failed is
 # told once more at the end, a line each.
 $(PARTS): SHELL = bash
@@ -64,7 +63,6 @@ $(PARTS): $(READY) $(CLASSES)
 	  > >(tee $(VENV)/$@.log | while IFS= read -r line; do echo "$(@:test-%=%) | $$line"; done) 2>&1
 
 test-postgresql test-sqlite: TURN =
-test-core: TURN = nice -n 12
 test-sqlite: TESTS = tests/scheduler -k sqlite -m "not long"
 test-postgresql: TESTS = tests/scheduler -k postgresql -m "not long"
 # Without Airflow, but for its calendars and connections.
