@@ -10,6 +10,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Self
 
 from airflow.exceptions import InvalidPartitionKeyError
+from airflow.sdk import get_parsing_context
 from airflow.timetables.base import DagRunInfo, PartitionMapperInfo
 from pendulum import DateTime, instance
 
@@ -139,7 +140,8 @@ class Partitioned(PartitionTimetable):
         self.upstreams: Upstreams | None = schedule if isinstance(schedule, Upstreams) else None
         if condition is not None:
             self.upstreams = Upstreams(partition, condition, upstreams or {}, rules or {}, run_policy)
-            self.upstreams.check()
+            if get_parsing_context().task_id is None:  # a task begins with what was checked when its Dag was read
+                self.upstreams.check()
         if self.upstreams is not None:
             self._evaluator, self._mappers = self._waiting_for(self.upstreams)
             self.asset_condition = AnyEvent(self.upstreams.condition)

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from airflow.exceptions import InvalidPartitionKeyError
+from airflow.sdk import Asset
 from airflow.timetables.base import DagRunInfo, TimeRestriction
 from airflow.timetables.interval import CronDataIntervalTimetable
 from airflow.timetables.trigger import CronPartitionTimetable, CronTriggerTimetable
@@ -264,3 +265,11 @@ def test_a18_run_ids_are_ones_that_airflow_takes(key: str) -> None:
 def test_combinations_that_cant_work_are_refused(schedule: Any, definition: Any, options: Any, message: str) -> None:
     with pytest.raises(InvalidDefinitionError, match=message):
         Partitioned(schedule, definition, **options)
+
+
+def test_a_task_does_not_check_again_what_airflow_checked_when_it_read_its_dag(monkeypatch: pytest.MonkeyPatch) -> None:
+    minutes, years = PartitionByInterval("* * * * *"), PartitionByInterval("@yearly")
+    with pytest.raises(InvalidDefinitionError, match="would make"):
+        Partitioned(Asset("a"), minutes, upstreams={"a": years})
+    monkeypatch.setenv("_AIRFLOW_PARSING_CONTEXT_TASK_ID", "task")  # what Airflow tells the process of a task
+    assert Partitioned(Asset("a"), minutes, upstreams={"a": years}).partition == minutes
