@@ -256,8 +256,9 @@ def engine_with_tables(url: URL) -> Iterator[Engine]:
     from airflow.models.base import Base
 
     engine = create_engine(url, query_cache_size=STATEMENTS)
-    if url.drivername == "sqlite":  # would wait for the disk at each commit, to survive a power cut
-        event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
+    if url.drivername == "sqlite":  # as Airflow has it, but for the wait for the disk, to survive a power cut
+        settings = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF"
+        event.listen(engine, "connect", lambda connection, _: connection.executescript(settings))
     import_all_models()
     Base.metadata.create_all(engine)
     make_our_tables(engine)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from functools import reduce
+from functools import cache, reduce
 from operator import and_, or_
 from types import ModuleType
 from typing import Any
@@ -12,14 +12,15 @@ from typing import Any
 import attrs
 import pytest
 from airflow.sdk import Asset
-from sqlalchemy import Table, delete, insert, select, update
+from sqlalchemy import Select, Table, bindparam, delete, insert, select, update
 
 from airflow_partitions import AtLeast, KeyFormat, Lookback, PartitionByInterval, Partitioned, Within
 from airflow_partitions.core.dependencies import AllPartitions, LatestPartition, Window
 from airflow_partitions.core.dependencies import Rule as PartitionRule
 from airflow_partitions.core.errors import PartitionError
 from airflow_partitions.core.versions import read_form
-from airflow_partitions.engine.ledger import cache, ledger, new_events, state_store
+from airflow_partitions.engine.ledger import cache as times_cache
+from airflow_partitions.engine.ledger import ledger, new_events, state_store
 from airflow_partitions.engine.ledger.ledger_pages import PROGRESS, LedgerProgress, read_page
 from airflow_partitions.engine.timetables import evaluation, mapper, partitioned
 from airflow_partitions.engine.timetables.condition import condition_of
@@ -30,7 +31,7 @@ from tests.engine.timetables.oracle import Condition, Consumer, Event, Rule, Run
 from tests.metadata import Metadata
 
 CLOCKED: tuple[ModuleType, ...] = (
-    cache,
+    times_cache,
     catch_up,
     evaluation,
     ledger,
@@ -152,48 +153,33 @@ class Stage:
 
         asset_id = self.assets[event.asset]
         with self.metadata.engine.begin() as at:
-            at.execute(
-                insert(AssetEvent).values(id=number, asset_id=asset_id, partition_key=event.text, timestamp=event.at)
-            )
+            new = {"id": number, "asset_id": asset_id, "partition_key": event.text, "timestamp": event.at}
+            at.execute(insert(AssetEvent), new)
+            logs = []
             for name, keys in reached.items():
                 for key in keys:
-                    of = (Row.target_dag_id == name, Row.partition_key == key)
-                    newest = at.execute(
-                        select(Row.id, Row.created_dag_run_id).where(*of).order_by(Row.id.desc()).limit(1)
-                    ).first()
+                    newest = at.execute(_newest_row(), {"dag_id": name, "key": key}).first()
                     row = newest.id if newest is not None and newest.created_dag_run_id is None else None
                     if row is None:
-                        new = insert(Row).values(
-                            target_dag_id=name,
-                            partition_key=key,
-                            created_at=event.at,
-                            rollup_fingerprint=self.prints.get(name),
-                        )
-                        row = at.execute(new).inserted_primary_key[0]  # type: ignore[index]
-                    at.execute(
-                        insert(PartitionedAssetKeyLog).values(
-                            asset_id=asset_id, asset_event_id=number, asset_partition_dag_run_id=row,
-                            source_partition_key=event.text, target_dag_id=name, target_partition_key=key,
-                        )
-                    )  # fmt: skip
+                        new = {
+                            "target_dag_id": name,
+                            "partition_key": key,
+                            "created_at": event.at,
+                            "rollup_fingerprint": self.prints.get(name),
+                        }
+                        row = at.execute(insert(Row), new).inserted_primary_key[0]  # type: ignore[index]
+                    logs.append({
+                        "asset_id": asset_id, "asset_event_id": number, "asset_partition_dag_run_id": row,
+                        "source_partition_key": event.text, "target_dag_id": name, "target_partition_key": key,
+                    })  # fmt: skip
+            if logs:
+                at.execute(insert(PartitionedAssetKeyLog), logs)
 
     def pending(self, consumer: str) -> dict[int, tuple[str, list[str]]]:
         """The key of each pending row of a consumer, and the assets whose events it stands for."""
-        from airflow.models.asset import AssetModel, PartitionedAssetKeyLog
-        from airflow.models.asset import AssetPartitionDagRun as Row
-
-        query = (
-            select(Row.id, Row.partition_key, AssetModel.name)
-            .join(PartitionedAssetKeyLog, PartitionedAssetKeyLog.asset_partition_dag_run_id == Row.id)
-            .join(AssetModel, AssetModel.id == PartitionedAssetKeyLog.asset_id)
-            .where(Row.target_dag_id == consumer, Row.created_dag_run_id.is_(None))
-            .order_by(Row.created_at, Row.id)
-            .distinct()
-        )
         rows: dict[int, tuple[str, list[str]]] = {}
         with self.metadata.engine.connect() as at:
-            query = query.add_columns(Row.created_at)
-            for row, key, asset, _ in at.execute(query):
+            for row, key, asset, _ in at.execute(_pending_rows(), {"dag_id": consumer}):
                 rows.setdefault(row, (key, []))[1].append(asset)
         return rows
 
@@ -257,3 +243,28 @@ class Stage:
             query = query.where(AssetEvent.timestamp >= progress.until)
         with self.metadata.engine.connect() as at:
             return pages, [(text, time) for text, time in at.execute(query)]
+
+
+@cache
+def _newest_row() -> Select[Any]:
+    """The query for the newest row that stands for a ``key`` of a Dag, ``dag_id``."""
+    from airflow.models.asset import AssetPartitionDagRun as Row
+
+    query = select(Row.id, Row.created_dag_run_id).order_by(Row.id.desc()).limit(1)
+    return query.where(Row.target_dag_id == bindparam("dag_id"), Row.partition_key == bindparam("key"))
+
+
+@cache
+def _pending_rows() -> Select[Any]:
+    """The query for the pending rows of a Dag, ``dag_id``, once for each asset whose events they stand for."""
+    from airflow.models.asset import AssetModel, PartitionedAssetKeyLog
+    from airflow.models.asset import AssetPartitionDagRun as Row
+
+    return (
+        select(Row.id, Row.partition_key, AssetModel.name, Row.created_at)
+        .join(PartitionedAssetKeyLog, PartitionedAssetKeyLog.asset_partition_dag_run_id == Row.id)
+        .join(AssetModel, AssetModel.id == PartitionedAssetKeyLog.asset_id)
+        .where(Row.target_dag_id == bindparam("dag_id"), Row.created_dag_run_id.is_(None))
+        .order_by(Row.created_at, Row.id)
+        .distinct()
+    )
