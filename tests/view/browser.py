@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 SEEN = 60_000  # milliseconds until something is shown, on a busy machine
 VIEWPORT = {"width": 1280, "height": 900}
+#: No page is there for long enough to be worth what its scripts cost to be optimized: a seventh of the browser's time.
+UNOPTIMIZED = "--js-flags=--no-opt,--no-maglev"
 
 
 @contextmanager
@@ -27,7 +29,7 @@ def chromium() -> Iterator[Browser]:
     program = subprocess.run([ROOT / "tools" / "chromium.sh"], stdout=subprocess.PIPE, text=True, check=True).stdout
     expect.set_options(timeout=SEEN)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program.strip(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=program.strip(), args=["--no-sandbox", UNOPTIMIZED])
         yield browser
         browser.close()
 
