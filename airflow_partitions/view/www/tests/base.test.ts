@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { basePath, restPath } from "../src/rest/base";
 
 afterEach(() => {
-  document.head.innerHTML = "";
+  document.head.querySelector("base")?.remove(); // alone: files that follow have styles there
 });
 
 test("the address of the API follows the document's base", () => {
