@@ -16,7 +16,7 @@ export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 # Hundreds of processes import Airflow: each would compile it for itself, if the environment said so.
 export PYTHONDONTWRITEBYTECODE :=
 
-PARTS = test-spark test-postgresql test-rest test-view test-sqlite test-wheel test-storage test-core
+PARTS = test-spark test-postgresql test-rest test-view test-sqlite test-wheel test-storage test-conformance test-core
 VERSIONS = crossing-pre-release crossing-lowest crossing-python
 .PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long test-versions crossing $(PARTS) $(VERSIONS) coverage dist lint lock bench docs view
 
@@ -66,16 +66,14 @@ test-postgresql test-sqlite: TURN =
 test-sqlite: TESTS = tests/scheduler -k sqlite -m "not long"
 test-postgresql: TESTS = tests/scheduler -k postgresql -m "not long"
 # Without Airflow, but for its calendars and connections.
-CORE = tests/core
-STORAGE = tests/storage tests/conformance
+ALONE = core storage conformance
 # Parts of their own.
 ELSEWHERE = tests/scheduler tests/packaging/test_wheel.py tests/packaging/test_upgrade.py tests/view
 # To import the other files, and take none of their tests, would be a quarter of a minute.
 SPARK_FILES = $(filter-out $(ELSEWHERE:%=%%),$(shell grep -rl --include='test_*.py' 'mark\.spark' tests | sort))
 test-spark: TESTS = $(SPARK_FILES) -m "spark and not long"
-test-rest: TESTS = $(ELSEWHERE:%=--ignore %) $(CORE:%=--ignore %) $(STORAGE:%=--ignore %) -m "not spark and not long"
-test-core: TESTS = $(CORE) -m "not spark and not long"
-test-storage: TESTS = $(STORAGE) -m "not spark and not long"
+test-rest: TESTS = $(ELSEWHERE:%=--ignore %) $(ALONE:%=--ignore tests/%) -m "not spark and not long"
+$(ALONE:%=test-%): TESTS = $(@:test-%=tests/%) -m "not spark and not long"
 test-wheel: TESTS = tests/packaging/test_wheel.py tests/packaging/test_upgrade.py -m "not long"
 test-view: TESTS = tests/view -m "not long"
 
