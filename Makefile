@@ -51,18 +51,18 @@ else
 	  || { echo 'What failed:'; grep -E '^(FAILED|ERROR) ' $(VENV)/test-*.log | sed 's|^.*/test-||' | cut -c-300; exit 1; }
 endif
 
-# The longest first, so that no part is alone at the end; tests of PostgreSQL and SQLite wait for an Airflow most of the
-# time, and so go first where all want a processor. With three parts at a time, two processors have nothing to do for a
-# sixth of the time; with four hardly ever; with five, each part takes a fifteenth more of them, whatever its turn is.
+# The longest first, so that no part is alone at the end; tests of PostgreSQL, SQLite and the wheel wait for an Airflow most
+# of the time, and so go first where all want a processor. With three parts at a time, two processors have nothing to do for
+# a sixth of the time; with four hardly ever; with five, each part takes a fifteenth more of them, whatever its turn is.
 # Each says what took it longest, and what of the processor it took beside its budget in tests/budgets.json. What failed is
 # told once more at the end, a line each.
 $(PARTS): SHELL = bash
-$(PARTS): TURN = nice -n 5
+$(PARTS): TURN = nice -n 10
 $(PARTS): $(READY) $(CLASSES)
 	@$(SPARK) PART=$(@:test-%=%) $(TURN) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \
 	  > >(tee $(VENV)/$@.log | while IFS= read -r line; do echo "$(@:test-%=%) | $$line"; done) 2>&1
 
-test-postgresql test-sqlite: TURN =
+test-postgresql test-sqlite test-wheel: TURN =
 test-sqlite: TESTS = tests/scheduler -k sqlite -m "not long"
 test-postgresql: TESTS = tests/scheduler -k postgresql -m "not long"
 # Without Airflow, but for its calendars and connections.

@@ -62,6 +62,7 @@ os.environ.setdefault(
     "SPARK_SUBMIT_OPTS",
     "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
     "-XX:ReservedCodeCacheSize=240m "  # the session of all tests fills less, and clears it again and again
+    "-Djdk.lang.Process.launchMechanism=VFORK "  # Hadoop starts chmod for each of ten thousand files
     f'"-XX:SharedArchiveFile={CLASSES}" -Xlog:cds=off -Xlog:cds+dynamic=off',
 )
 # Of the Java that puts together the command of another one.
