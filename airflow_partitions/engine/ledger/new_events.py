@@ -62,11 +62,8 @@ class NewEvents:
         ]
 
     def _begin(self, now: datetime) -> None:
-        from airflow.models.asset import AssetEvent as E
-
-        newest = select(func.max(E.id)).scalar_subquery()
         with open_connection() as connection:
-            ids = connection.scalars(select(E.id).where(E.id > newest - _LOOK_BACK)).all()
+            ids = connection.scalars(_newest_ids()).all()
         self.newest = max(max(ids, default=0) - _LOOK_BACK, 0)
         self._skipped = {}
         self._note(ids, now)
@@ -78,6 +75,14 @@ class NewEvents:
         waiting = {number: since for number, since in (self._skipped or {}).items() if now - since < SETTLED}
         self._skipped = {n: since for n, since in (waiting | dict.fromkeys(between, now)).items() if n not in numbers}
         self.newest = max(self.newest, newest)
+
+
+@cache
+def _newest_ids() -> Select[int]:
+    from airflow.models.asset import AssetEvent as E
+
+    newest = select(func.max(E.id)).scalar_subquery()
+    return select(E.id).where(E.id > newest - _LOOK_BACK)
 
 
 @cache

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 
 import attrs
-from sqlalchemy import delete, insert, or_, select, update
+from sqlalchemy import bindparam, delete, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from airflow_partitions.engine.database.connection import is_one_machine, open_connection, open_session, portions
@@ -18,6 +18,9 @@ from airflow_partitions.engine.database.models import RunRequest as Row
 
 #: A run that was requested is there after one loop of the scheduler; this is far longer.
 APPEARS_WITHIN = timedelta(seconds=60)
+_REQUESTS = select(Row.key, Row.at, Row.event, Row.run).where(
+    Row.dag_id == bindparam("dag_id"), Row.key.in_(bindparam("keys", expanding=True))
+)
 
 
 @attrs.frozen
@@ -72,8 +75,8 @@ def run_requests(dag_id: str, keys: Collection[str]) -> dict[str, RunRequest]:
     requests: dict[str, RunRequest] = {}
     with open_connection() as connection:
         for portion in portions(list(keys)):
-            query = select(Row.key, Row.at, Row.event, Row.run).where(Row.dag_id == dag_id, Row.key.in_(portion))
-            requests.update((key, RunRequest(made, event, run)) for key, made, event, run in connection.execute(query))
+            rows = connection.execute(_REQUESTS, {"dag_id": dag_id, "keys": portion})
+            requests.update((key, RunRequest(made, event, run)) for key, made, event, run in rows)
     return requests
 
 

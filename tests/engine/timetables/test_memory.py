@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from traceback import extract_stack
+from typing import Any
 
 import pytest
+from sqlalchemy import Select, event
 
 from airflow_partitions import KeyFormat, PartitionByInterval
 from airflow_partitions.core.errors import InvalidKeyError
@@ -140,3 +143,25 @@ def test_another_spelling_of_a_key_is_no_key() -> None:
             keys_of(HOURS, other)
         assert error.value.nearest == ("2013-11-03T01:00-05:00",)
     assert len(keys_of(KeyFormat(HOURS), "2013-11-03T01:00:00")) == 2
+
+
+def test_what_a_loop_of_the_scheduler_asks_is_built_once(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    tell(stage, 1, "up", NOON - 60 * MINUTE, DAY)
+    assert consumer_timetable().evaluate(DAY).fires
+    init, built, asked = Select.__init__, list[str](), list[str]()
+
+    def build(self: Any, *columns: Any) -> None:
+        built.append(" ".join(f"{frame.filename}:{frame.lineno}" for frame in extract_stack(limit=4)[:-1]))
+        init(self, *columns)
+
+    def ask(_: Any, __: Any, statement: str, *___: Any) -> None:
+        asked.append(statement)
+
+    evaluation._history.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(Select, "__init__", build)
+        event.listen(stage.metadata.engine, "before_cursor_execute", ask)
+        assert consumer_timetable().evaluate(DAY).fires
+        event.remove(stage.metadata.engine, "before_cursor_execute", ask)
+    assert asked
+    assert built == []
