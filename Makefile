@@ -42,7 +42,7 @@ cluster-status: $(READY) ## what of the cluster is running
 cluster-stop: ## end what `make cluster` started; its data stays in .cluster/
 	@if [ -x $(VENV)/bin/python ]; then $(VENV)/bin/python -m cluster stop $(ARGS); else echo 'nothing to stop'; fi
 
-test: $(READY) $(CLASSES) ## the tests, with the real scheduler and real Spark
+test: $(READY) $(if $(ARGS),$(CLASSES)) ## the tests, with the real scheduler and real Spark
 ifdef ARGS
 	@$(SPARK) $(VENV)/bin/python -m pytest $(ARGS)
 else
@@ -58,7 +58,7 @@ endif
 # told once more at the end, a line each.
 $(PARTS): SHELL = bash
 $(PARTS): TURN = nice -n 10
-$(PARTS): $(READY) $(CLASSES)
+$(PARTS): $(READY)
 	@$(SPARK) PART=$(@:test-%=%) $(TURN) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \
 	  > >(tee $(VENV)/$@.log | while IFS= read -r line; do echo "$(@:test-%=%) | $$line"; done) 2>&1
 
@@ -72,6 +72,7 @@ ELSEWHERE = tests/scheduler tests/packaging/test_wheel.py tests/packaging/test_u
 # To import the other files, and take none of their tests, would be a quarter of a minute.
 SPARK_FILES = $(filter-out $(ELSEWHERE:%=%%),$(shell grep -rl --include='test_*.py' 'mark\.spark' tests | sort))
 test-spark: TESTS = $(SPARK_FILES) -m "spark and not long"
+test-spark: $(CLASSES) # Those that have Java later begin meanwhile.
 test-rest: TESTS = $(ELSEWHERE:%=--ignore %) $(ALONE:%=--ignore tests/%) -m "not spark and not long"
 $(ALONE:%=test-%): TESTS = $(@:test-%=tests/%) -m "not spark and not long"
 test-wheel: TESTS = tests/packaging/test_wheel.py tests/packaging/test_upgrade.py -m "not long"
