@@ -61,7 +61,7 @@ def delete_hopeless(
     from airflow.models.asset import PartitionedAssetKeyLog as Log
 
     with open_session() as session:
-        waiting = session.scalar(select(func.count()).select_from(Row).where(Row.created_dag_run_id.is_(None))) or 0
+        crowded = _is_crowded(session, harmless)
         query = (
             select(Row.id, Row.target_dag_id, Row.partition_key, func.count(Log.id))
             .join(Log, Log.asset_partition_dag_run_id == Row.id, isouter=True)
@@ -76,7 +76,7 @@ def delete_hopeless(
         dead: dict[int, tuple[str, int]] = {}
         for row, dag_id, key, events in rows:
             try:
-                if _is_hopeless(consumers[dag_id], key, crowded=waiting > harmless):
+                if _is_hopeless(consumers[dag_id], key, crowded=crowded):
                     dead[row] = dag_id, events
             except Exception as error:  # noqa: BLE001 - of one Dag; the others' rows are judged
                 report(f"those of Dag {dag_id!r} stay: {type(error).__name__}: {error}")
@@ -109,7 +109,7 @@ def postpone_early(consumers: Mapping[str, Partitioned], harmless: int = HARMLES
     now, postponed = datetime.now(UTC), 0
     with open_session() as session:
         is_waiting = Row.created_dag_run_id.is_(None)
-        if (session.scalar(select(func.count()).select_from(Row).where(is_waiting)) or 0) <= harmless:
+        if not _is_crowded(session, harmless):
             return 0
         rows: dict[int, datetime] = {}
         for portion in portions(dag_ids):
@@ -131,6 +131,19 @@ def postpone_early(consumers: Mapping[str, Partitioned], harmless: int = HARMLES
             session.commit()
             postponed += len(locked)
     return postponed
+
+
+def _is_crowded(session: Session, harmless: int) -> bool:
+    """Whether more rows wait than is *harmless*: rows that the scheduler looks at, not those of Dags that are gone."""
+    from airflow.models.asset import AssetPartitionDagRun as Row
+    from airflow.models.dag import DagModel
+
+    query = (
+        select(func.count(Row.id))
+        .join(DagModel, DagModel.dag_id == Row.target_dag_id)
+        .where(Row.created_dag_run_id.is_(None), DagModel.is_stale.is_(False))
+    )
+    return (session.scalar(query) or 0) > harmless
 
 
 def _is_hopeless(timetable: Partitioned, key: str, *, crowded: bool) -> bool:

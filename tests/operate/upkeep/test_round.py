@@ -200,6 +200,26 @@ def test_ea5_a_row_is_not_deleted_while_an_event_is_put_on_it(metadata: Metadata
         assert at.scalars(select(PartitionedAssetKeyLog.id)).all() == []
 
 
+def test_rows_of_dags_that_are_gone_crowd_no_others(metadata: Metadata, tmp_path: Path) -> None:
+    from airflow.models.asset import AssetPartitionDagRun as Row
+    from airflow.models.dag import DagModel
+    from sqlalchemy import insert, update
+
+    metadata.parse(tmp_path, files=DAG_FILE)
+    metadata.parse(tmp_path, other=DAG_FILE.replace("hours", "others").replace("days", "gone"))
+    pause(metadata, paused=False)
+    consumers = {"days": read_serialized_dags().consumers["days"]}
+    with metadata.engine.begin() as at:
+        rows = [("days", "2013-01-01"), ("gone", "2013-01-01"), ("gone", "2013-01-02"), ("nobody", "2013-01-01")]
+        values = [{"target_dag_id": dag_id, "partition_key": key, "created_at": LONG_AGO} for dag_id, key in rows]
+        at.execute(insert(Row), values)
+        at.execute(update(DagModel).where(DagModel.dag_id == "gone").values(is_stale=True))
+    assert delete_hopeless(consumers, harmless=1) == 0
+    with metadata.engine.begin() as at:
+        at.execute(update(DagModel).values(is_stale=False))
+    assert delete_hopeless(consumers, harmless=1) == 1
+
+
 def test_ea5_logs_of_rows_that_are_no_more_are_deleted(metadata: Metadata) -> None:
     from airflow.models.asset import PartitionedAssetKeyLog
     from sqlalchemy import insert, select
@@ -239,7 +259,7 @@ def test_what_waits_for_its_time_stands_behind_all_others_once_many_wait(metadat
         for key in ("2013-01-01T00:00Z", "2013-01-01T05:00Z", "nonsense")
     ]
     with metadata.engine.begin() as at:
-        at.execute(insert(Row), [*rows, rows[0] | {"target_dag_id": "another"}])
+        at.execute(insert(Row), [*rows, rows[0] | {"target_dag_id": "readings"}])
     problems: list[str] = []
     assert postpone_early(consumers, 4) == 0
     assert postpone_early(consumers, 3, problems.append) == 2
@@ -249,5 +269,5 @@ def test_what_waits_for_its_time_stands_behind_all_others_once_many_wait(metadat
     with metadata.engine.connect() as at:
         query = select(Row.target_dag_id, Row.partition_key, Row.created_at).order_by(Row.created_at, Row.id)
         *first, (_, _, fifth), (_, last, _) = at.execute(query).all()
-    assert [(dag_id, key) for dag_id, key, _ in first] == [("late", "nonsense"), ("another", "2013-01-01T00:00Z")]
+    assert [(dag_id, key) for dag_id, key, _ in first] == [("late", "nonsense"), ("readings", "2013-01-01T00:00Z")]
     assert (fifth, last) == (datetime(2013, 1, 1, 1, tzinfo=UTC) + timedelta(days=20_000), "2013-01-01T05:00Z")
