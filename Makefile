@@ -18,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 PARTS = test-spark test-postgresql-a test-postgresql-f test-rest test-view test-sqlite test-wheel test-storage test-conformance test-core
 VERSIONS = crossing-pre-release crossing-lowest crossing-python
-.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long test-versions crossing $(PARTS) $(VERSIONS) coverage dist lint lock bench docs view
+.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-long test-versions crossing $(PARTS) $(VERSIONS) coverage dist lint lint-python lint-view lock bench docs view
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -124,9 +124,14 @@ dist: $(READY) ## wheel and source, and their checksums, in dist/
 # What runs on Spark's driver, whose Python may be older than Airflow's.
 DRIVER_SIDE = core checks frames storage spark.program spark.driver spark.running_job spark.connect.client_driver
 
-lint: $(READY) ## ruff and mypy
+lint: lint-python lint-view ## what needs no run: ruff and mypy, and tsc, eslint and prettier for the view's sources
+
+lint-python: $(READY) ## ruff and mypy
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
 	@$(VENV)/bin/mypy --python-version 3.10 --cache-dir .mypy_cache/driver $(DRIVER_SIDE:%=--package airflow_partitions.%)
+
+lint-view: $(READY) ## tsc, eslint and prettier, for the sources of the view
+	@$(RUN) && tools/node_modules.sh && cd airflow_partitions/view/www && npm run --silent check
 
 lock: $(READY) ## make requirements.lock again; ARGS=--upgrade for newer versions
 	@$(VENV)/bin/uv --system-certs pip compile pyproject.toml --all-extras --group demo --group docs --group test --universal --python-version 3.11 \
