@@ -9,7 +9,7 @@ from airflow_partitions import PartitionByInterval
 from airflow_partitions.storage import Attempt, Parquet
 from airflow_partitions.storage.metadata.change import Change
 from airflow_partitions.storage.metadata.partition_metadata import PartitionMetadata
-from airflow_partitions.storage.scan import plan  # noqa: F401 - what a dataset imports when it is first asked
+from airflow_partitions.storage.scan import scan_plan  # noqa: F401 - what a dataset imports when it is first asked
 from airflow_partitions.storage.stores.open import open_writable
 from benchmarks.log_side import answer, batches, chosen
 
