@@ -6,11 +6,10 @@ import errno
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from airflow_partitions.core.calendars.instants import UTC
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
 
 
 _DRAFT = ".tmp"
-_THREADS = 8
-_Item = TypeVar("_Item")
-_Result = TypeVar("_Result")
 
 
 def at(path: str, credentials: Mapping[str, Any] | None = None) -> Location:
@@ -156,17 +152,6 @@ def changed_at(place: Path) -> datetime | None:
         return datetime.fromtimestamp(place.lstat().st_mtime, UTC)
     except FileNotFoundError:
         return None
-
-
-def of_each(folder: Location, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
-    """What *function* returns for each of *items*, which it reads or writes in a *folder*.
-
-    An object store takes a while for each, so threads ask at once; a local disk is done before they have begun.
-    """
-    if isinstance(folder, Path):
-        return list(map(function, items))
-    with ThreadPoolExecutor(_THREADS) as threads:
-        return list(threads.map(function, items))
 
 
 def remove(place: Location) -> None:

@@ -6,6 +6,7 @@ import errno
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,10 @@ import attrs
 
 from airflow_partitions.core.calendars.instants import UTC
 from airflow_partitions.core.errors import StorageError, UnknownOutcomeError
-from airflow_partitions.storage.filesystem.filesystem import ages, create, names, of_each, read, write
+from airflow_partitions.storage.filesystem.filesystem import ages, create, names, read, write
 from airflow_partitions.storage.metadata.attempt import Attempt
 from airflow_partitions.storage.stores.lazy_mapping import LazyMapping
-from airflow_partitions.storage.stores.log_checkpoint import LogCheckpoint, Record, line
+from airflow_partitions.storage.stores.log_checkpoint import THREADS, LogCheckpoint, Record, line
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -195,7 +196,8 @@ class CommitLog:
         for number, name in enumerate(recent, snapshot.number + 1):
             if _number(name) != number:
                 raise FileNotFoundError(_name(number))
-        snapshot = snapshot.after(of_each(self.folder, self.load, recent))
+        with ThreadPoolExecutor(THREADS) as threads:  # of an object store each takes a while
+            snapshot = snapshot.after(list(threads.map(self.load, recent)))
         lines = snapshot.checkpoint.lines(self.folder / _PARTS, directories, accept)
         changed = snapshot.changes.keys() if directories is None else snapshot.changes.keys() & set(directories)
         for directory in filter(accept, changed):

@@ -9,13 +9,14 @@ import zlib
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
 from airflow_partitions.core.errors import StorageError
-from airflow_partitions.storage.filesystem.filesystem import of_each, read, write
+from airflow_partitions.storage.filesystem.filesystem import read, write
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -26,8 +27,11 @@ if TYPE_CHECKING:
 PART_BYTES = 2**20
 #: So many parts that are not half full are let be.
 _SHORT_PARTS = 8
+THREADS = 8
 
 Record = Mapping[str, Any]
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 @attrs.frozen
@@ -112,7 +116,7 @@ class LogCheckpoint:
             lines, some = self.parts[position].lines(folder), by_part[position]
             return {name: lines[name] for name in (filter(accept, lines) if some is None else some) if name in lines}
 
-        return {directory: line for part in of_each(folder, select, by_part) for directory, line in part.items()}
+        return {directory: line for part in _in_threads(select, by_part) for directory, line in part.items()}
 
     def after(
         self, folder: Location, number: int, changes: Mapping[str, Record | None], schema: Mapping[str, str]
@@ -132,7 +136,7 @@ class LogCheckpoint:
             part_changes = {directory: changes[directory] for directory in by_part[position]}
             return _written(folder, self.parts[position : position + 1], part_changes)
 
-        anew = dict(zip(by_part, of_each(folder, write_part, by_part), strict=True))
+        anew = dict(zip(by_part, _in_threads(write_part, by_part), strict=True))
         parts = [anew.get(position, [part]) for position, part in enumerate(self.parts)] or list(anew.values())
         return LogCheckpoint(number, schema, tuple(part for some in parts for part in some))
 
@@ -168,10 +172,16 @@ def _written(folder: Location, parts: Sequence[Part], changes: Mapping[str, Reco
         length += len(lines[directory])
     pieces = [[directory for _, directory in piece] for _, piece in groupby(cuts, key=lambda cut: cut[0])]
     folder.mkdir(parents=True, exist_ok=True)
-    return of_each(folder, lambda piece: _write_part(folder, {name: lines[name] for name in piece}), pieces)
+    return _in_threads(lambda piece: _write_part(folder, {name: lines[name] for name in piece}), pieces)
 
 
 def _write_part(folder: Location, lines: Mapping[str, bytes]) -> Part:
     name = f"{secrets.token_hex(16)}.json.gz"
     write(folder / name, gzip.compress(b"\n".join([json.dumps(list(lines)).encode(), *lines.values()]), 1))
     return Part(name, next(iter(lines)), sum(map(len, lines.values())))
+
+
+def _in_threads(function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+    """What *function* returns for each of *items*; an object store takes a while for each."""
+    with ThreadPoolExecutor(THREADS) as threads:
+        return list(threads.map(function, items))
