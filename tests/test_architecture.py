@@ -97,13 +97,19 @@ MODULES = {_name(path): path for path in sorted(ROOT.rglob("*.py")) if "node_mod
 
 
 @cache
+def syntax(module: str) -> ast.Module:
+    """What stands in *module*."""
+    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+
+
+@cache
 def imports(module: str, *, types: bool) -> frozenset[str]:
     """Modules of the package that *module* imports, at its top or within a function.
 
     :param types: also those that it imports for type checkers only.
     """
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
-    names = {name.removeprefix(f"{PACKAGE}.") for name in _imported(tree, types=types) if name.startswith(PACKAGE)}
+    imported = _imported(syntax(module), types=types)
+    names = {name.removeprefix(f"{PACKAGE}.") for name in imported if name.startswith(PACKAGE)}
     # from package.folder import name: a module of the folder, or what the folder itself gives.
     return frozenset(name if name in MODULES else name.rpartition(".")[0] for name in names) - {module}
 
@@ -219,8 +225,8 @@ def test_no_code_asks_of_which_kind_a_dataset_is() -> None:
     kinds = {"Iceberg", "Files", "FileDataset", "Parquet", "Csv", "Json", "Orc", "Avro", "Text"}
     asked = [
         f"{module}:{node.lineno}"
-        for module, path in MODULES.items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for module in MODULES
+        for node in ast.walk(syntax(module))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id in ("isinstance", "issubclass")
@@ -299,8 +305,8 @@ def test_no_more_files_have_the_name_of_another() -> None:
 def test_no_more_classes_have_the_name_of_another() -> None:
     classes = (
         (node.name, module)
-        for module, path in MODULES.items()
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        for module in MODULES
+        for node in syntax(module).body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert _repeated(classes) == REPEATED_CLASSES

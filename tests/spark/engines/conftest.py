@@ -26,6 +26,16 @@ def descriptions() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def caller() -> Iterator[None]:
+    """Airflow's hook tells AWS who calls it, and looks at the sources of the whole stack for that, for each client."""
+    from airflow.providers.amazon.aws.hooks.base_aws import AwsGenericHook
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(AwsGenericHook, "_get_caller", lambda *_: "SparkAssetOperator")
+        yield
+
+
 @pytest.fixture(params=PLATFORMS)
 def platform(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A stand-in, which the default connection for it names."""
