@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, MutableSequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -73,6 +76,7 @@ def main() -> None:
     from airflow_partitions.spark.handover import received
     from airflow_partitions.spark.running_job import has_ended, job, own_session
 
+    prefer_installed(sys.path, os.environ.get("SPARK_HOME"))
     session = own_session()
     sent = received(session)
     for each in sent:
@@ -89,3 +93,16 @@ def main() -> None:
         if len(sent) > 1:
             session.catalog.clearCache()  # what one has kept is of no use to the next
     session.stop()
+
+
+def prefer_installed(path: MutableSequence[str], home: str | None) -> None:
+    """Take the zip with Python's part of the Spark in *home* from Python's *path*, if that part is installed, too.
+
+    spark-submit puts the zip first. It has sources alone, some 370 of which Python would compile in each job; of those
+    that pip has installed this is done once.
+    """
+    if home is None:
+        return
+    copy = f"{home}/python/lib/pyspark.zip"
+    if copy in path and any(Path(folder, "pyspark").resolve() == Path(home).resolve() for folder in path):
+        path.remove(copy)

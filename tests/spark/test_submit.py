@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
@@ -75,10 +76,13 @@ def test_a_named_error_comes_back_from_the_driver(lake: Any) -> None:
     assert lake.rows() == []
 
 
-def settings(spark: Any, partition: Any) -> Any:
+def settings(spark: Any) -> Any:
+    import pyspark
+
     conf = spark.sparkContext.getConf()
     names = ("spark.sql.session.timeZone", "spark.ui.enabled", "spark.log.level", "spark.from")
-    return spark.createDataFrame([tuple(conf.get(name) for name in names)], ["zone", "pages", "log", "source"])
+    values = (*(conf.get(name) for name in names), pyspark.__file__)
+    return spark.createDataFrame([values], ["zone", "pages", "log", "source", "python"])
 
 
 def test_settings_of_the_user_are_stronger_than_our_defaults(
@@ -92,7 +96,10 @@ def test_settings_of_the_user_are_stronger_than_our_defaults(
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
     partition = Partition(lake.delays.partition, "2013-01-02|EWR")
     run(lake, partition, inputs={}, function=ship(settings), conf={"spark.from": "asset"})
-    assert lake.rows() == [{"zone": "Asia/Tokyo", "pages": "false", "log": "ERROR", "source": "asset"}]
+    (row,) = lake.rows()
+    # Of this environment, compiled already, and not from the zip that spark-submit puts first.
+    assert row.pop("python") == pyspark.__file__
+    assert row == {"zone": "Asia/Tokyo", "pages": "false", "log": "ERROR", "source": "asset"}
 
 
 def session_zone(spark: Any) -> Any:
