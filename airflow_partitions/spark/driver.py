@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, MutableSequence
 from contextlib import AbstractContextManager
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,13 +97,14 @@ def main() -> None:
 
 
 def prefer_installed(path: MutableSequence[str], home: str | None) -> None:
-    """Take the zip with Python's part of the Spark in *home* from Python's *path*, if that part is installed, too.
+    """Take the zip of pyspark in a Spark's *home* from Python's *path*, if without it Python finds that home's own files.
 
     spark-submit puts the zip first. It has sources alone, some 370 of which Python would compile in each job; of those
     that pip has installed this is done once.
     """
     if home is None:
         return
-    copy = f"{home}/python/lib/pyspark.zip"
-    if copy in path and any(Path(folder, "pyspark").resolve() == Path(home).resolve() for folder in path):
-        path.remove(copy)
+    others = [place for place in path if place != f"{home}/python/lib/pyspark.zip"]
+    spec = PathFinder.find_spec("pyspark", others)
+    if spec and spec.origin and Path(spec.origin).resolve().parent == Path(home).resolve():
+        path[:] = others

@@ -12,8 +12,14 @@ from airflow_partitions.spark.driver import prefer_installed
 @pytest.fixture
 def installed(tmp_path: Path) -> Path:
     """A Spark as pip installs it."""
-    home = tmp_path / "packages" / "pyspark"
+    return package(tmp_path / "packages")
+
+
+def package(folder: Path) -> Path:
+    """A pyspark in a *folder* of packages."""
+    home = folder / "pyspark"
     home.mkdir(parents=True)
+    (home / "__init__.py").touch()
     return home
 
 
@@ -42,6 +48,13 @@ def test_another_spark_brings_its_own(installed: Path, tmp_path: Path) -> None:
     there = path(other, installed.parent)
     prefer_installed(there, str(other))
     assert there == path(other, installed.parent)
+
+
+def test_an_installed_one_behind_another_is_not_what_python_finds(installed: Path, tmp_path: Path) -> None:
+    first = package(tmp_path / "first")
+    there = path(installed, first.parent, installed.parent)
+    prefer_installed(there, str(installed))
+    assert there == path(installed, first.parent, installed.parent)
 
 
 def test_a_platform_that_starts_python_itself_is_left_alone(installed: Path) -> None:
