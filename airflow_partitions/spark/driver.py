@@ -97,7 +97,7 @@ def main() -> None:
 
 
 def prefer_installed(path: MutableSequence[str], home: str | None) -> None:
-    """Take the zip of pyspark in a Spark's *home* from Python's *path*, if without it Python finds that home's own files.
+    """Take the zip of pyspark in a Spark's *home* from Python's *path*, if Python finds the files of that home without.
 
     spark-submit puts the zip first. It has sources alone, some 370 of which Python would compile in each job; of those
     that pip has installed this is done once.
