@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import cached_property
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
@@ -74,7 +75,7 @@ class KeyFormat:
                     f" the keys of {self.definition!r} apart, for example {type(self)(self.definition).format!r}"
                 )
 
-    @property
+    @cached_property
     def _time(self) -> PartitionByInterval:
         if self.definition.time is None:
             raise InvalidDefinitionError(
@@ -131,9 +132,14 @@ class KeyFormat:
         """The inverse of :meth:`to_json`."""
         return cls(from_json(data["definition"]), data["format"], data.get("timezone"))
 
-    @property
+    @cached_property
     def _zone(self) -> ZoneInfo:
         return zone(self._time.timezone if self.timezone is None else self.timezone)
+
+    @cached_property
+    def _as_the_definition(self) -> bool:
+        """Whether starts are written in the definition's zone: a timetable of another has another cron than it."""
+        return self._zone == zone(self._time.timezone)
 
     def _key(self, key: Any) -> Key:
         return self.definition.parse(key) if isinstance(key, str) else self.definition.key(key)
@@ -151,8 +157,7 @@ class KeyFormat:
 
     def _text(self, interval: Interval) -> str:
         start, _ = interval.time_range
-        # A timetable of another zone has another cron than the definition.
-        at = self._time.calendar.airflow_tick(start) if self._zone == zone(self._time.timezone) else start
+        at = self._time.calendar.airflow_tick(start) if self._as_the_definition else start
         return self._format.write(utc(at).astimezone(self._zone))
 
     def _texts(self, interval: Interval) -> Iterator[str]:
