@@ -9,7 +9,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,13 +31,22 @@ if TYPE_CHECKING:
     from tests.scheduler.command_line import CommandLine
 
 #: What Spark 4.1 needs for S3, in the version of Hadoop that pyspark brings, for Avro: the newest of Maven Central, for
-#: Iceberg, and for the SQL catalogs of tests.
+#: Iceberg, for the SQL catalogs of tests, and for :data:`FILE_SYSTEMS`.
 PACKAGES = (
     "org.apache.hadoop:hadoop-aws:3.4.2",
     "org.apache.spark:spark-avro_2.13:4.1.1",
     iceberg_package("4.1"),
     "org.xerial:sqlite-jdbc:3.50.3.0",
+    "com.globalmentor:hadoop-bare-naked-local-fs:0.1.0",
 )
+
+#: Of sessions and servers that are kept. Hadoop's local files, but Java sets their permissions itself: Hadoop starts a
+#: chmod for each file and folder, thirteen thousand in all. Jobs of their own have them as Hadoop makes them.
+#: Tables name their files by s3:, which Hadoop knows as s3a: only.
+FILE_SYSTEMS = {
+    "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
+    "spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
+}
 
 
 @contextmanager
@@ -171,10 +180,7 @@ def connect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     folder = tmp_path_factory.mktemp("connect")
-    conf = {
-        "spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-    }
+    conf = {**FILE_SYSTEMS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
     with packages_on_class_path():
         server = ConnectServer(port=port, log=folder / "server.log", memory="1g", conf=conf)
         server.start()
@@ -219,10 +225,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-        # Tables name their files by s3:, which Hadoop knows as s3a: only.
-        .config("spark.hadoop.fs.s3.impl", "org.apache.hadoop.fs.s3a.S3AFileSystem")
     )
-    with packages_on_class_path() if pyspark.__version__.startswith("4.1.") else nullcontext():
+    if pyspark.__version__.startswith("4.1."):
+        with packages_on_class_path():
+            session = builder.config(map=FILE_SYSTEMS).getOrCreate()
+    else:
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     yield session
