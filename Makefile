@@ -16,7 +16,7 @@ export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 # Hundreds of processes import Airflow: each would compile it for itself, if the environment said so.
 export PYTHONDONTWRITEBYTECODE :=
 
-PARTS = test-spark test-postgresql-a test-postgresql-f test-rest test-view test-sqlite test-wheel test-storage test-conformance test-core
+PARTS = test-spark test-postgresql-a test-sqlite test-rest test-view test-postgresql-f test-wheel test-storage test-conformance test-core
 GAPS = test-core
 VERSIONS = crossing-pre-release crossing-lowest crossing-python
 .PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-lanes test-long test-versions crossing $(PARTS) $(VERSIONS) coverage dist lint lint-python lint-view lock bench docs view
@@ -55,11 +55,11 @@ endif
 test-lanes:
 	@MAKEFLAGS= $(MAKE) --no-print-directory VENV=$(VENV) LOCK=$(LOCK) --jobs=4 --keep-going $(filter-out $(GAPS),$(PARTS))
 
-# The longest first, so that no part is alone at the end; tests of PostgreSQL, SQLite and the wheel wait for an Airflow most
-# of the time, and so go first where all want a processor; as one part, those of PostgreSQL would wait for 24 minutes. With
-# three parts at a time, two processors have nothing to do for a sixth of the time; with four hardly ever; with five, each
-# part takes a fifteenth more of them, whatever its turn is.
-# So a part that waits for nothing is the fifth, and has a processor only while no other part wants it.
+# The longest first, so that no part is alone at the end, and the view as soon as the shortest of them is over; tests of
+# PostgreSQL, SQLite and the wheel wait for an Airflow most of the time, and so go first where all want a processor; as one
+# part, those of PostgreSQL would wait for 24 minutes. With three parts at a time, two processors have nothing to do for a
+# sixth of the time; with four hardly ever; with five, each part takes a fifteenth more of them. So the fifth is one that
+# waits for nothing, and that has a processor only while no other part wants it.
 # Each says what took it longest, and what of the processor it took beside its budget in tests/budgets.json. What failed is
 # told once more at the end, a line each.
 $(PARTS): SHELL = bash
