@@ -69,7 +69,7 @@ $(PARTS): $(READY)
 	  > >(tee $(VENV)/$@.log | while IFS= read -r line; do echo "$(@:test-%=%) | $$line"; done) 2>&1
 
 test-postgresql-a test-postgresql-f test-sqlite test-wheel: TURN =
-$(GAPS): TURN = $(if $(shell command -v chrt),chrt --idle 0,nice -n 19)
+$(GAPS): TURN = $(shell chrt --idle 0 true 2>/dev/null && echo chrt --idle 0 || echo nice -n 19)
 test-sqlite: TESTS = tests/scheduler -k sqlite -m "not long"
 test-postgresql-a: TESTS = tests/scheduler/test_[a-e]*.py -k postgresql -m "not long" # by the first letters of files
 test-postgresql-f: TESTS = tests/scheduler/test_[f-z]*.py -k postgresql -m "not long"
