@@ -52,8 +52,10 @@ else
 	  || { echo 'What failed:'; grep -E '^(FAILED|ERROR) ' $(VENV)/test-*.log | sed 's|^.*/test-||' | cut -c-300; exit 1; }
 endif
 
+# By a variable: a line that names make is run by `make -n` too, and these have no flags of it.
+LANES = MAKEFLAGS= $(MAKE) --no-print-directory VENV=$(VENV) LOCK=$(LOCK) --jobs=4 --keep-going $(filter-out $(GAPS),$(PARTS))
 test-lanes:
-	@MAKEFLAGS= $(MAKE) --no-print-directory VENV=$(VENV) LOCK=$(LOCK) --jobs=4 --keep-going $(filter-out $(GAPS),$(PARTS))
+	@$(LANES)
 
 # The longest first, so that no part is alone at the end, and the view as soon as the shortest of them is over; tests of
 # PostgreSQL, SQLite and the wheel wait for an Airflow most of the time, and so go first where all want a processor; as one
