@@ -30,10 +30,17 @@ class HistoryCache:
         self._corrections: dict[str, int | None] = {}
         self._events = NewEvents()
         self._read: datetime | None = None
+        self._is_behind = False
 
-    @property
-    def newest(self) -> int:
-        """The greatest id of an event up to the last refresh."""
+    def newest_event(self, known: int = 0) -> int:
+        """The greatest id of an event, at least of all those that :meth:`times` was told of so far.
+
+        Keys that were asked for after the last refresh may have newer events than that has read.
+
+        :param known: an id that another scheduler has seen; the answer is smaller only where ids have begun anew.
+        """
+        if self._is_behind or known > self._events.newest:
+            self.refresh(at_once=True)
         return self._events.newest
 
     def refresh(self, *, at_once: bool = False) -> None:
@@ -48,7 +55,7 @@ class HistoryCache:
             times = self._times.get(event.asset, {})
             if event.key in times:
                 times[event.key] = EventTimes(event.at, event.at, event.id, event.id).also(times[event.key])
-        self._read = now
+        self._read, self._is_behind = now, False
 
     def _forget(self) -> None:
         """Read everything again of assets that were corrected since this was asked: no event tells of that."""
@@ -76,6 +83,7 @@ class HistoryCache:
         times = self._times.setdefault(asset, {})
         self._since.setdefault(asset, datetime.now(UTC))
         if unread := {text: key for text, key in keys if text not in times}:
+            self._is_behind = True
             stored = materialized_times(asset, definition, unread)
             times.update((text, stored.get(text)) for text in unread)
         return times

@@ -143,7 +143,7 @@ class Evaluator:
         started, claimed = evaluation.runs.started, self._claims.get(text)
         if claimed is not None and claimed.is_open(started, now):
             return False
-        request = self._claims[text] = RunRequest(now, _history().newest, evaluation.runs.newest)
+        request = self._claims[text] = RunRequest(now, _history().newest_event(), evaluation.runs.newest)
         return self.dag_id is None or request_run(self.dag_id, text, request, started)
 
     def evaluate(self, text: str, now: datetime) -> Evaluation:
@@ -263,8 +263,9 @@ class Evaluator:
             return RunStatus()
         if text not in self._runs:
             keys = {text, *self._waiting()}
-            self._requests |= run_requests(self.dag_id, keys)
             self._runs |= run_statuses(self.dag_id, self._upstreams.downstream, keys)
+            # After the runs: each that has begun has its request, or one for the run after it.
+            self._requests |= run_requests(self.dag_id, keys)
         return self._runs[text]
 
     def _events_read(self, text: str, runs: RunStatus) -> EventsRead:
@@ -274,8 +275,8 @@ class Evaluator:
             return EventsRead(runs.started)
         request = self._requests.get(text)
         # A run that is newer than the request began after it.
-        knows = request is not None and request.run < runs.begun and request.event <= _history().newest
-        return EventsRead(runs.started, request.event if request and knows else 0, tolerance())
+        event = request.event if request is not None and request.run < runs.begun else 0
+        return EventsRead(runs.started, event if event <= _history().newest_event(event) else 0, tolerance())
 
     def _read_ahead(self) -> None:
         """Ask at once for the history of all partitions that wait, rather than for one after the other."""
