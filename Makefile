@@ -16,10 +16,10 @@ export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 # Hundreds of processes import Airflow: each would compile it for itself, if the environment said so.
 export PYTHONDONTWRITEBYTECODE :=
 
-PARTS = test-spark test-postgresql-a test-sqlite test-rest test-view test-postgresql-f test-wheel test-storage test-conformance test-core
-GAPS = test-core
+PARTS = test-spark test-postgresql-a test-postgresql-f test-rest test-view test-sqlite test-wheel test-storage test-conformance test-core
+GAPS = test-core test-conformance
 VERSIONS = crossing-pre-release crossing-lowest crossing-python
-.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-lanes test-long test-versions crossing $(PARTS) $(VERSIONS) coverage dist lint lint-python lint-view lock bench docs view
+.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-lanes test-gaps test-long test-versions crossing $(PARTS) $(VERSIONS) coverage dist lint lint-python lint-view lock bench docs view
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -48,20 +48,25 @@ ifdef ARGS
 	@$(SPARK) $(VENV)/bin/python -m pytest $(ARGS)
 else
 	@rm -f $(VENV)/test-*.log
-	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(GAPS) test-lanes \
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going test-gaps test-lanes \
 	  || { echo 'What failed:'; grep -E '^(FAILED|ERROR) ' $(VENV)/test-*.log | sed 's|^.*/test-||' | cut -c-300; exit 1; }
 endif
 
-# By a variable: a line that names make is run by `make -n` too, and these have no flags of it.
-LANES = MAKEFLAGS= $(MAKE) --no-print-directory VENV=$(VENV) LOCK=$(LOCK) --jobs=4 --keep-going $(filter-out $(GAPS),$(PARTS))
+# By a variable: a line that names make is run by `make -n` too, and this has no flags of it.
+SUBMAKE = MAKEFLAGS= $(MAKE) --no-print-directory VENV=$(VENV) LOCK=$(LOCK) --keep-going
 test-lanes:
-	@$(LANES)
+	@$(SUBMAKE) --jobs=4 $(filter-out $(GAPS),$(PARTS))
 
-# The longest first, so that no part is alone at the end, and the view as soon as the shortest of them is over; tests of
-# PostgreSQL, SQLite and the wheel wait for an Airflow most of the time, and so go first where all want a processor; as one
-# part, those of PostgreSQL would wait for 24 minutes. With three parts at a time, two processors have nothing to do for a
-# sixth of the time; with four hardly ever; with five, each part takes a fifteenth more of them. So the fifth is one that
-# waits for nothing, and that has a processor only while no other part wants it.
+test-gaps:
+	@$(SUBMAKE) $(GAPS)
+
+# Four lanes, and a fifth for the gaps that they leave. Each takes the next part of the list when it has ended one: first
+# the longest of those that compute, and those that wait for an Airflow most of the time, so that no part is alone at the
+# end; as one part, those of PostgreSQL would wait for 24 minutes. What waits has a turn of the processor at once when it
+# wants one: the view's tests, one step after the other, take three minutes less by that.
+# With three lanes, two processors have nothing to do for a sixth of the time; with four hardly ever; with five, each part
+# takes a fifteenth more of them. So the parts in the gaps are those that wait for nothing and nobody, and that may stand
+# still: they have a processor only while no other part wants it.
 # Each says what took it longest, and what of the processor it took beside its budget in tests/budgets.json. What failed is
 # told once more at the end, a line each.
 $(PARTS): SHELL = bash
@@ -70,7 +75,7 @@ $(PARTS): $(READY)
 	@$(FIRST) $(SPARK) PART=$(@:test-%=%) $(TURN) $(VENV)/bin/python -m pytest -p no:cacheprovider --durations=20 $(TESTS) \
 	  > >(tee $(VENV)/$@.log | while IFS= read -r line; do echo "$(@:test-%=%) | $$line"; done) 2>&1
 
-test-postgresql-a test-postgresql-f test-sqlite test-wheel: TURN =
+test-postgresql-a test-postgresql-f test-sqlite test-wheel test-view: TURN =
 $(GAPS): TURN = $(shell chrt --idle 0 true 2>/dev/null && echo chrt --idle 0 || echo nice -n 19)
 test-sqlite: TESTS = tests/scheduler -k sqlite -m "not long"
 test-postgresql-a: TESTS = tests/scheduler/test_[a-e]*.py -k postgresql -m "not long" # by the first letters of files

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.airflow
 
 HOURS = [str(key) for key in PartitionByInterval("@hourly").keys("2014-05-01", "2014-05-02")]
 #: Far longer than the scheduler takes to notice it, and than several rounds of upkeep.
-AWAY = 60
+AWAY = 30
 DAYS = "2014-05-01..2014-05-03"
 ASSETS = ("away_hours", "away_days", "away_slow")
 
@@ -68,7 +68,7 @@ def test_eb1_eb2_a_file_that_is_away_takes_nothing_with_it(airflow: Airflow) -> 
         airflow.wait(lambda: not any(cells(airflow, name) for name in ASSETS), "the scheduler has cleaned up")
         assert len(ledger(airflow, "away_hours")) == len(HOURS)
         while time.monotonic() - began < AWAY:
-            time.sleep(10)
+            time.sleep(5)
             (shown,) = [each for each in command(airflow, "requests")["requests"] if each["id"] == request["id"]]
             assert shown["state"] == "running"
         assert airflow.sql(f"select request_id from {PREFIX}hold where dag_id = 'away_slow'") == [(request["id"],)]
