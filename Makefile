@@ -17,9 +17,9 @@ export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 export PYTHONDONTWRITEBYTECODE :=
 
 PARTS = test-spark test-postgresql-a test-postgresql-f test-rest test-view test-sqlite test-wheel test-storage test-conformance test-core
-GAPS = test-core test-conformance
+GAPS = test-core
 VERSIONS = crossing-pre-release crossing-lowest crossing-python
-.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-lanes test-gaps test-long test-versions crossing $(PARTS) $(VERSIONS) coverage dist lint lint-python lint-view lock bench docs view
+.PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-lanes test-long test-versions crossing $(PARTS) $(VERSIONS) coverage dist lint lint-python lint-view lock bench docs view
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -48,25 +48,22 @@ ifdef ARGS
 	@$(SPARK) $(VENV)/bin/python -m pytest $(ARGS)
 else
 	@rm -f $(VENV)/test-*.log
-	@$(MAKE) --no-print-directory --jobs=2 --keep-going test-gaps test-lanes \
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(GAPS) test-lanes \
 	  || { echo 'What failed:'; grep -E '^(FAILED|ERROR) ' $(VENV)/test-*.log | sed 's|^.*/test-||' | cut -c-300; exit 1; }
 endif
 
-# By a variable: a line that names make is run by `make -n` too, and this has no flags of it.
-SUBMAKE = MAKEFLAGS= $(MAKE) --no-print-directory VENV=$(VENV) LOCK=$(LOCK) --keep-going
+# By a variable: a line that names make is run by `make -n` too, and these have no flags of it.
+LANES = MAKEFLAGS= $(MAKE) --no-print-directory VENV=$(VENV) LOCK=$(LOCK) --jobs=4 --keep-going $(filter-out $(GAPS),$(PARTS))
 test-lanes:
-	@$(SUBMAKE) --jobs=4 $(filter-out $(GAPS),$(PARTS))
+	@$(LANES)
 
-test-gaps:
-	@$(SUBMAKE) $(GAPS)
-
-# Four lanes, and a fifth for the gaps that they leave. Each takes the next part of the list when it has ended one: first
+# Four lanes, and a fifth for the gaps that they leave at first. Each takes the next part of the list when it has ended one: first
 # the longest of those that compute, and those that wait for an Airflow most of the time, so that no part is alone at the
 # end; as one part, those of PostgreSQL would wait for 24 minutes. What waits has a turn of the processor at once when it
 # wants one: the view's tests, one step after the other, take three minutes less by that.
 # With three lanes, two processors have nothing to do for a sixth of the time; with four hardly ever; with five, each part
-# takes a fifteenth more of them. So the parts in the gaps are those that wait for nothing and nobody, and that may stand
-# still: they have a processor only while no other part wants it.
+# takes a fifteenth more of them. So the fifth is one that waits for nothing, and that has a processor only while no other
+# part wants it; it is over after five minutes. With a second one after it, the others take a tenth more for what they do.
 # Each says what took it longest, and what of the processor it took beside its budget in tests/budgets.json. What failed is
 # told once more at the end, a line each.
 $(PARTS): SHELL = bash

@@ -173,7 +173,7 @@ def test_c8_four_consumers_of_which_one_is_killed_confirm_every_partition_once(r
     os.kill(victim.pid, signal.SIGKILL)
     victim.communicate()
     for process in others:
-        process.communicate(timeout=600)  # they may stand still for a while
+        process.communicate(timeout=120)
         assert process.returncode == 0
     batches = [file.read_text().splitlines() for file in out.iterdir()]
     assert Counter(key for batch in batches for key in batch) == Counter(keys)

@@ -288,7 +288,7 @@ def test_k6_also_in_another_process(tmp_path: Path) -> None:
     queue = context.Queue()
     other = context.Process(target=seen_by_another, args=(str(tmp_path), queue))
     other.start()
-    assert queue.get(timeout=600) == ["a"]
+    assert queue.get(timeout=60) == ["a"]
     other.join()
     queue.close()
     queue.join_thread()
