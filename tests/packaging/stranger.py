@@ -192,22 +192,27 @@ def _end(command: Command, word: signal.Signals) -> None:
 
 
 def uv(*words: str, folder: Path = ROOT) -> None:
-    process = subprocess.run(
-        [sys.executable, "-m", "uv", "--quiet", "--system-certs", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    process = _uv(*words, folder=folder)
     if process.returncode and any(cause in process.stderr for cause in UNREACHABLE):
         pytest.skip(f"the package index can't be reached: {process.stderr}")
     assert process.returncode == 0, process.stderr
 
 
+def _uv(*words: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "uv", "--quiet", "--system-certs", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
 @contextmanager
-def installed(folder: Path, package: str, versions: Path, dag_file: str) -> Iterator[Stranger]:
-    """A stranger with the *package* and what it needs, of these *versions*."""
+def installed(folder: Path, package: str, versions: Path, dag_file: str, *cached: str) -> Iterator[Stranger]:
+    """A stranger with the *package* and what it needs, of these *versions*.
+
+    :param cached: what is taken as it is in uv's cache, if it is there: an index that does not tell how long its files
+        stay as they are would have uv fetch and build the half gigabyte of Spark anew.
+    """
     with _in_a_folder(folder, dag_file) as stranger:
+        if cached:
+            _uv("pip", "install", "--python", str(stranger.python_file), "--offline", "--no-deps", *cached)
         stranger.install(package, "--constraint", str(versions))
         yield stranger
 
