@@ -95,15 +95,18 @@ def server() -> Iterator[Server]:
     os.environ.update(variables)
     import s3fs
 
-    s3fs.S3FileSystem().mkdir(BUCKET)
-    yield Server(variables["AWS_ENDPOINT_URL"], writes)
-    http_server.stop()
-    thread.join()
-    for name, value in before.items():
-        if value is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = value
+    s3fs.S3FileSystem.clear_instance_cache()  # one may be of a store of other tests, which is gone
+    try:
+        s3fs.S3FileSystem().mkdir(BUCKET)
+        yield Server(variables["AWS_ENDPOINT_URL"], writes)
+    finally:  # its threads would keep the process
+        http_server.stop()
+        thread.join()
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @pytest.fixture(params=["local", "s3"])
