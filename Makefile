@@ -57,9 +57,9 @@ LANES = MAKEFLAGS= $(MAKE) --no-print-directory VENV=$(VENV) LOCK=$(LOCK) --jobs
 test-lanes:
 	@$(LANES)
 
-# Four lanes, and a fifth for the gaps that they leave at first. Each takes the next part of the list when it has ended one: first
-# the longest of those that compute, and those that wait for an Airflow most of the time, so that no part is alone at the
-# end; as one part, those of PostgreSQL would wait for 24 minutes. What waits has a turn of the processor at once when it
+# Four lanes, and a fifth for the gaps that they leave at first. Each takes the next part of the list when it has ended one:
+# first the longest of those that compute, and those that wait for an Airflow most of the time, so that no part is alone at
+# the end; as one part, those of PostgreSQL would wait for 24 minutes. What waits has a turn of the processor at once when it
 # wants one: the view's tests, one step after the other, take three minutes less by that.
 # With three lanes, two processors have nothing to do for a sixth of the time; with four hardly ever; with five, each part
 # takes a fifteenth more of them. So the fifth is one that waits for nothing, and that has a processor only while no other

@@ -72,12 +72,13 @@ def stranger(
     request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Stranger]:
     folder = tmp_path_factory.mktemp("stranger")
-    versions = folder / "versions.txt"
-    versions.write_text(f"apache-airflow=={version('apache-airflow')}\n")
+    versions = constraint = folder / "airflow.txt"
+    constraint.write_text(f"apache-airflow=={version('apache-airflow')}\n")
     if request.param != "highest":  # what uv takes by itself
         # The bounds are those of pyproject.toml: what a wheel depends on is not direct, and uv would not lower it.
+        versions = folder / "versions.txt"
         extras = [word for extra in EXTRAS for word in ("--extra", extra)]
-        resolution = ["--constraint", str(versions), "--resolution", request.param, "--output-file", str(versions)]
+        resolution = ["--constraint", str(constraint), "--resolution", request.param, "--output-file", str(versions)]
         uv("pip", "compile", "pyproject.toml", "--python", sys.executable, *extras, *resolution)
     package = f"airflow-partitions[{','.join(EXTRAS)}] @ {wheel.as_uri()}"
     with installed(folder, package, versions, DAG_FILE, f"pyspark=={version('pyspark')}") as stranger:

@@ -62,9 +62,9 @@ class World:
     events: int = 0
     runs: int = 0
 
-    def tell(self, key: str, *assets: str) -> None:
-        """Events of a key, of both assets where none is given."""
-        for asset in assets or ASSETS:
+    def tell(self, key: str) -> None:
+        """Events of a key, of both assets."""
+        for asset in ASSETS:
             self.clock.now += MOMENT
             self.events += 1
             self.stage.commit(self.events, Event(asset, key, self.clock.now), {"both": [key]})
