@@ -72,6 +72,8 @@ os.environ.setdefault(
     "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
     "-XX:ReservedCodeCacheSize=240m "  # the session of all tests fills less, and clears it again and again
     "-Djdk.lang.Process.launchMechanism=VFORK "  # Hadoop starts chmod for each of ten thousand files
+    # No functions of MLlib, which no test calls: Scala's reflection on their types is a sixth of a short job.
+    "-Dspark.sql.extensions.test.loadFromCp=false "
     f'"-XX:SharedArchiveFile={CLASSES}" -Xlog:cds=off -Xlog:cds+dynamic=off',
 )
 # Of the Java that puts together the command of another one.

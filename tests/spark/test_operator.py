@@ -373,6 +373,7 @@ def test_defaults_are_spark_s_weakest_properties(
     lake: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, host: str, without: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": host}))
+    monkeypatch.delenv("SPARK_SUBMIT_OPTS")  # which these tests have for all Java
     task(lake).execute(context(lake))
     assert cluster.defaults == {name: value for name, value in LOCAL.items() if name not in without}
     assert set(cluster.conf) == {PROPERTY}

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import threading
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +19,7 @@ import attrs
 from upath import UPath
 
 from airflow_partitions.spark.handover import Handover, received
+from tests.spark.engines.machine import submit
 
 #: What the job of a test does instead of Spark, if it does.
 Work = Callable[[Handover], None]
@@ -51,8 +49,6 @@ class Job:
     order: Order
     token: str
     state: str = "running"
-    process: subprocess.Popen[bytes] | None = None
-    log: Path | None = None
     is_cancelled: threading.Event = attrs.field(factory=threading.Event)
 
     def handovers(self) -> Iterator[Handover]:
@@ -66,8 +62,6 @@ class Job:
         if self.state == "running":
             self.state = "cancelled"
             self.is_cancelled.set()
-            if self.process is not None:
-                os.killpg(self.process.pid, signal.SIGKILL)
 
 
 class StandIn(ABC):
@@ -111,17 +105,19 @@ class StandIn(ABC):
     def _run(self, job: Job) -> None:
         try:
             if self.work is None:
-                succeeds = self._submit(job)
+                self._submit(job)
             else:
                 for handover in job.handovers():
                     self.work(handover)
-                succeeds = True
         except Exception:  # noqa: BLE001 - a job that fails
-            succeeds = False
+            traceback.print_exc()
+            state = "failed"
+        else:
+            state = "succeeded"
         if job.state == "running":
-            job.state = "succeeded" if succeeds else "failed"
+            job.state = state
 
-    def _submit(self, job: Job) -> bool:
+    def _submit(self, job: Job) -> None:
         """Run it by Spark, on the disk of its own machine."""
         machine = self.folder / f"machine-{job.number}"
         machine.mkdir()
@@ -129,19 +125,9 @@ class StandIn(ABC):
         conf = {**self.settings, **job.order.conf}
         properties.write_text("".join(f"{name} {value}\n" for name, value in conf.items()))
         own = [self._fetched(machine, place) for place in (job.order.program, *job.order.py_files)]
-        words = [str(Path(sys.executable).with_name("spark-submit")), "--properties-file", str(properties)]
+        words = ["--properties-file", str(properties)]
         words += ["--py-files", ",".join(own[1:])] if own[1:] else []
-        environment = {
-            name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "PYTHONPATH"))
-        }
-        environment |= {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
-        job.log = machine / "log"
-        with job.log.open("wb") as log:
-            job.process = subprocess.Popen(
-                [*words, own[0], *job.order.arguments],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=machine, env=environment, start_new_session=True,
-            )  # fmt: skip
-        return job.process.wait() == 0
+        submit([*words, own[0], *job.order.arguments])
 
     def _fetched(self, machine: Path, place: str) -> str:
         file = machine / place.rpartition("/")[2]
