@@ -18,6 +18,7 @@ from playwright.sync_api import Page, expect
 from demo import services
 from demo.api import Api
 from demo.home import USER, Home
+from tests.conftest import CLASSES
 from tests.view.browser import KeptPages
 from tests.view.bundle import ROOT, run
 from tests.view.conftest import pages_at
@@ -92,6 +93,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     """What the README's command starts; it goes on until the tests are over."""
     run(str(ROOT / "tools" / "node_modules.sh"))
     home, port = Home(tmp_path_factory.mktemp("demo")), free_port()
+    home.classes.symlink_to(CLASSES)  # as it is after a demo that went on with the other days
     words = [sys.executable, "-m", "demo", "start", "--quick", "--json", "--home", str(home.root), "--port", str(port)]
     process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     try:

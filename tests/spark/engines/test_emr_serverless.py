@@ -18,6 +18,7 @@ from airflow_partitions.spark.handover import PROPERTY, Handover
 from airflow_partitions.spark.shipping import ship
 from airflow_partitions.storage import Parquet
 from airflow_partitions.storage.filesystem.filesystem import at
+from tests.conftest import packages_on_class_path
 from tests.spark.conftest import DAILY, HOURLY
 from tests.spark.in_process import good
 from tests.spark.operator_task import FUNCTION, KEY, context, execute, task
@@ -50,7 +51,8 @@ def test_all_that_task_and_job_share_is_the_bucket(endpoint: str, platform: Any)
         "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
     }
     operator = task(LakeOnS3(flights, made), engine=platform.engine(), function=ship(good, inputs=["flights"]))
-    event = execute(operator, LakeOnS3(flights, made))
+    with packages_on_class_path():
+        event = execute(operator, LakeOnS3(flights, made))
     assert (event["rows"], event["reads"]["flights"]["files"], event["reads"]["flights"]["rows"]) == (1, 24, 48)
     assert made.read([Partition(DAILY, KEY)], as_="arrow")["most"].to_pylist() == [1.0]
     (job,) = platform.jobs.values()
