@@ -38,6 +38,7 @@ from airflow_partitions.core.errors import StorageError
 from airflow_partitions.engine.graph.partitioned_assets import partitioned_asset
 from airflow_partitions.engine.runs.lineage_datasets import output_datasets
 from airflow_partitions.engine.runs.made_beside import MADE_BESIDE, MadeBeside
+from airflow_partitions.engine.runs.openlineage import FACET
 from airflow_partitions.engine.runs.run_lineage import RunLineage
 from airflow_partitions.engine.runs.subset_condition import MOST_NAMED
 from airflow_partitions.operate.requests.materialize import materialize
@@ -333,7 +334,9 @@ import airflow_partitions.spark.operator
 
 @pytest.mark.airflow
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True, scope="module")
-def test_the_events_of_a_real_task_tell_23_hours_in_and_one_day_out(metadata: Metadata, tmp_path: Path) -> None:
+def test_the_events_of_a_real_task_tell_its_day_with_23_hours_in_and_one_day_out(
+    metadata: Metadata, tmp_path: Path
+) -> None:
     metadata.prepare_runs()
     flights = Parquet(f"{tmp_path}/flights", partition=HOURS, partition_on={"hour": "%Y-%m-%dT%H%z"})
     hours = list(HOURS.keys(datetime(2013, 3, 10, 5, tzinfo=UTC), datetime(2013, 3, 11, 4, tzinfo=UTC)))
@@ -357,9 +360,20 @@ def test_the_events_of_a_real_task_tell_23_hours_in_and_one_day_out(metadata: Me
     metadata.parse(tmp_path / "dags", told=source)
     own = partitioned_asset("totals")
     materialize(own, Selection.of(own.definition, "2013-03-10"), by="ann")
-    events = events_of_task(metadata, tmp_path)
+    facet = "airflow_partitions.engine.runs.openlineage.partition_run_facet"
+    events = events_of_task(metadata, tmp_path, OPENLINEAGE__CUSTOM_RUN_FACETS=facet)
     assert events.keys() == {"START", "COMPLETE"}
     for event in events.values():
+        told = {name: value for name, value in event["run"]["facets"][FACET].items() if not name.startswith("_")}
+        assert told == {
+            "assets": ["totals"],
+            "key": "2013-03-10",
+            "dimensions": {"day": "2013-03-10"},
+            "start": "2013-03-10T00:00:00-05:00",
+            "end": "2013-03-11T00:00:00-04:00",
+            "timezone": "America/New_York",
+            "batch": [],
+        }
         (read,), (made,) = event["inputs"], event["outputs"]
         assert (read["namespace"], read["name"], subset(read, "input")) == ("file", f"{tmp_path}/flights", DAY)
         assert (made["namespace"], made["name"], subset(made, "output")) == (
