@@ -16,7 +16,7 @@ export HOME := $(or $(HOME),$(CURDIR)/.demo/home)
 # Hundreds of processes import Airflow: each would compile it for itself, if the environment said so.
 export PYTHONDONTWRITEBYTECODE :=
 
-PARTS = test-spark test-postgresql-a test-postgresql-f test-rest test-view test-sqlite test-wheel test-storage test-conformance test-core
+PARTS = test-spark test-postgresql-a test-postgresql-f test-rest test-view test-sqlite test-storage test-wheel test-conformance test-core
 GAPS = test-core
 VERSIONS = crossing-pre-release crossing-lowest crossing-python
 .PHONY: help demo demo-stop demo-status cluster cluster-stop cluster-status test test-lanes test-long test-versions crossing $(PARTS) $(VERSIONS) coverage dist lint lint-python lint-view lock bench docs view
