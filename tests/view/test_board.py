@@ -71,6 +71,8 @@ def test_several_cells_tell_what_failed_of_them_and_can_be_filled(opens: Opens) 
 def test_all_assets_on_the_board_are_filled_by_one_plan(opens: Opens) -> None:
     page = opens(f"{WINTER}&dag=days")
     picked = pick(page, "airport_days", 59, 63)
+    # They come above the button: while it moves, the pointer comes up beside it.
+    expect(picked.get_by_role("region", name="Failed partitions").get_by_role("link")).to_have_count(4)
     picked.get_by_role("button", name=re.compile(r"^Fill this time of \d+ assets$")).click()
     dialog = page.get_by_role("dialog")
     steps = dialog.get_by_role("group", name="Steps of the plan")
