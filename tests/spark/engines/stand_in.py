@@ -82,7 +82,7 @@ class StandIn(ABC):
         self.jobs: dict[int, Job] = {}
         self.faults: list[int] = []
         self.work: Work | None = None
-        self.settings = {"spark.master": "local[2]", "spark.ui.enabled": "false", "spark.driver.memory": "1g"}
+        self.settings = {"spark.master": "local[2]", "spark.ui.enabled": "false"}
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
 
